@@ -1,0 +1,176 @@
+"""The formula language: text -> SymPy, by a whitelist.
+
+A formula is the decay s(w) of a map. Its grammar is Python's arithmetic over the weight `w`, numbers, constants (every
+other name) and the functions in `FUNCTIONS`; `^` equals `**`. The text is parsed into Python's syntax tree and the tree
+is rebuilt node by node; nothing is ever evaluated, so a formula can call nothing and import nothing.
+
+`constant_names` needs the standard library only; `parse` imports SymPy when called.
+"""
+
+from __future__ import annotations
+
+import ast
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from stablessm.parameterizations.errors import ParameterizationError
+
+if TYPE_CHECKING:
+    import sympy
+
+WEIGHT = "w"
+FUNCTIONS = ("exp", "log", "sqrt", "sinh", "cosh", "tanh", "sigmoid", "softplus", "relu", "abs", "min", "max", "erf")
+_VARIADIC = ("min", "max")
+_MAXIMUM_LENGTH = 1000
+_MAXIMUM_EXPONENT = 64
+
+
+def _refuse(formula: str, reason: str) -> ParameterizationError:
+    return ParameterizationError(f"the formula {formula!r} cannot be read: {reason}")
+
+
+@lru_cache(maxsize=1024)
+def _tree(formula: str) -> ast.expr:
+    if not isinstance(formula, str) or not formula.strip():
+        raise ParameterizationError("a formula must be a non-empty text such as '1/(a*w**2 + b)'")
+    if len(formula) > _MAXIMUM_LENGTH:
+        raise ParameterizationError(f"a formula may have {_MAXIMUM_LENGTH} characters, but this one has {len(formula)}")
+    try:
+        tree = ast.parse(formula.strip().replace("^", "**"), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise _refuse(formula, getattr(error, "msg", None) or "it is not an arithmetic expression") from None
+    try:
+        _check(tree, formula)
+    except RecursionError:
+        raise _refuse(formula, "it is nested too deeply") from None
+    return tree
+
+
+def _check(node: ast.AST, formula: str) -> None:
+    match node:
+        case ast.Constant(value=bool()):
+            raise _refuse(formula, f"{node.value} is not a number")
+        case ast.Constant(value=int() | float()):
+            if not abs(node.value) < 1e300:
+                raise _refuse(formula, "a number in it is too large")
+        case ast.Name(id=name):
+            if name in FUNCTIONS:
+                raise _refuse(formula, f"the function {name} needs an argument in parentheses")
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            _check(operand, formula)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div() | ast.Pow() as op, right=right):
+            _check(left, formula)
+            _check(right, formula)
+            if isinstance(op, ast.Pow):
+                _check_exponent(right, formula)
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+            if name not in FUNCTIONS:
+                near = get_close_matches(name, FUNCTIONS, 1)
+                hint = f"; did you mean {near[0]}" if near else ""
+                raise _refuse(formula, f"{name!r} is not one of the functions {', '.join(FUNCTIONS)}{hint}")
+            if len(arguments) != 1 and not (name in _VARIADIC and len(arguments) > 1):
+                wanted = "two or more arguments" if name in _VARIADIC else "one argument"
+                raise _refuse(formula, f"{name} takes {wanted}, but got {len(arguments)}")
+            for argument in arguments:
+                _check(argument, formula)
+        case _:
+            text = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
+            raise _refuse(formula, f"{text!r} is neither a number, a name, arithmetic (+ - * / **) nor a known function")
+
+
+def _check_exponent(node: ast.AST, formula: str) -> None:
+    """Refuse towers of numbers such as 9**9**9, which would be evaluated exactly."""
+    if not any(isinstance(part, ast.Name) for part in ast.walk(node)):
+        for part in ast.walk(node):
+            too_large = isinstance(part, ast.Constant) and abs(part.value) > _MAXIMUM_EXPONENT
+            if too_large or (isinstance(part, ast.BinOp) and isinstance(part.op, ast.Pow)):
+                raise _refuse(formula, f"a numeric exponent must be a number of size at most {_MAXIMUM_EXPONENT}")
+
+
+def constant_names(formula: str) -> tuple[str, ...]:
+    """Return the names of the constants of a formula: every name but `w` and the functions, in order of appearance.
+
+    Raises:
+        ParameterizationError: the formula does not follow the grammar.
+
+    Example:
+        >>> constant_names("1/(a*w^2 + b)")
+        ('a', 'b')
+    """
+    tree = _tree(formula)
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    names = [
+        (node.lineno, node.col_offset, node.id)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and id(node) not in called
+    ]
+    return tuple(dict.fromkeys(name for _, _, name in sorted(names) if name != WEIGHT))
+
+
+def symbols(names: tuple[str, ...]) -> dict[str, sympy.Symbol]:
+    """Return the SymPy symbols of a formula: `w` real, every constant positive."""
+    import sympy
+
+    return {WEIGHT: sympy.Symbol(WEIGHT, real=True)} | {name: sympy.Symbol(name, positive=True) for name in names}
+
+
+@lru_cache(maxsize=1024)
+def parse(formula: str, variable: str = WEIGHT) -> sympy.Expr:
+    """Parse a formula into a SymPy expression over the primitives of `primitives.py`.
+
+    Args:
+        formula: text of the grammar above; decimal numbers are kept exactly, as rationals.
+        variable: the name of the real variable (`w`, or `s` for an inverse); other names are positive constants.
+
+    Returns:
+        The expression, with a real symbol for the variable and positive ones for the constants.
+
+    Raises:
+        ParameterizationError: the formula does not follow the grammar, or is undefined everywhere (1/0).
+    """
+    import sympy
+
+    from stablessm.parameterizations import primitives
+
+    table = {
+        "exp": sympy.exp, "log": sympy.log, "sqrt": sympy.sqrt, "sinh": sympy.sinh, "cosh": sympy.cosh,
+        "tanh": sympy.tanh, "sigmoid": primitives.sigmoid, "softplus": primitives.softplus,
+        "relu": lambda x: sympy.Max(x, 0), "abs": sympy.Abs, "min": sympy.Min, "max": sympy.Max, "erf": sympy.erf,
+    }  # fmt: skip
+
+    def build(node: ast.AST) -> sympy.Expr:
+        match node:
+            case ast.Constant(value=int() as number):
+                return sympy.Integer(number)
+            case ast.Constant(value=number):
+                return sympy.Rational(repr(number))
+            case ast.Name(id=name):
+                return sympy.Symbol(name, real=True) if name == variable else sympy.Symbol(name, positive=True)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -build(operand)
+            case ast.UnaryOp(operand=operand):
+                return build(operand)
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                return table[name](*map(build, arguments))
+            case ast.BinOp(left=left, op=op, right=right):
+                first, second = build(left), build(right)
+                match op:
+                    case ast.Add():
+                        return first + second
+                    case ast.Sub():
+                        return first - second
+                    case ast.Mult():
+                        return first * second
+                    case ast.Div():
+                        return first / second
+                    case _:
+                        return first**second
+        raise _refuse(formula, "it is not an arithmetic expression")
+
+    expression = build(_tree(formula))
+    if expression.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
+        raise _refuse(formula, "it divides by zero")
+    if expression.has(sympy.I):
+        raise _refuse(formula, "it is complex-valued everywhere")
+    return expression
