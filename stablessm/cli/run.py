@@ -1,0 +1,113 @@
+"""`stablessm run`: run an experiment, or what is left of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from stablessm.sweeps.spec import Spec
+
+
+def run(
+    experiment: Annotated[str, typer.Argument(help="A bundled experiment, or the path of a TOML file.")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Override an axis (v1,v2 or log(lo,hi,n)) or a setting."),
+    ] = None,
+    scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
+    device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would run and what it costs; write nothing.")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Replace an earlier run of this name.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder of the results.")] = None,
+    chunk: Annotated[int | None, typer.Option(help="Cells in one work item; a stored setting.")] = None,
+) -> None:
+    """Run an experiment and save its dataset; what is done already is not run again.
+
+    Examples:
+
+        stablessm run lr_stability
+
+        stablessm run lr_stability --set "parameterization=exp,best(b=0.1)" --set "learning_rate=log(1e-3,1,8)"
+
+        stablessm run lr_stability --set seed=0,1,2 --set steps=200 --dry-run
+    """
+    from stablessm.sweeps.declarations import load_spec
+    from stablessm.sweeps.device import DEVICES
+    from stablessm.sweeps.errors import SpecError, unknown
+
+    if device not in DEVICES:
+        raise SpecError(f"--device: {unknown('device', device, DEVICES)}.")
+    spec = load_spec(experiment, scale=scale, overrides=set_ or (), chunk=chunk)
+    if dry_run:
+        _describe(spec, device)
+        return
+    _run(spec, device, fresh, out)
+
+
+def _run(spec: Spec, device: str, fresh: bool, out: Path | None) -> None:
+    from stablessm.cli.progress import watching
+    from stablessm.datasets import DatasetWriteError
+    from stablessm.sweeps.errors import WriteError
+    from stablessm.sweeps.run import execute
+
+    try:
+        with watching(spec.name) as watch:
+            result = execute(spec, out=out, device=device, fresh=fresh, progress=watch)
+    except (WriteError, DatasetWriteError) as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(1) from None
+    if result.failures:
+        reasons = sorted(set(result.failures.values()))
+        typer.echo(f"Error: {len(result.failures)} work items failed: {'; '.join(reasons[:3])}", err=True)
+        typer.echo(f"saved {result.path}")
+        raise typer.Exit(1)
+    if result.computed == 0:
+        typer.echo(f"{result.path} is complete already; nothing to run (--fresh runs it again)")
+    else:
+        typer.echo(f"saved {result.path}")
+
+
+def _describe(spec: Spec, device: str) -> None:
+    """Print the resolved declaration, the counts and the estimate."""
+    import os
+
+    from stablessm.measurements import MEASUREMENTS
+    from stablessm.sweeps.estimate import estimate
+    from stablessm.sweeps.plan import Plan
+
+    plan = Plan(spec)
+    typer.echo(f"{spec.name} ({spec.scale} scale): {spec.measurement}")
+    for name, values in spec.coordinates().items():
+        typer.echo(f"  {name}: {_listed(values)}")
+    for name, value in spec.settings.items():
+        typer.echo(f"  settings.{name}: {value}")
+    typer.echo(f"  chunk: {spec.chunk}, precision: {spec.precision}")
+    typer.echo(f"{plan.cells} cells in {plan.items} work items of {spec.chunk}, {plan.compiles} compilations")
+    try:
+        cost = estimate(plan, MEASUREMENTS[spec.measurement], device=device, cores=os.cpu_count() or 1)
+    except ValueError:
+        raise
+    except Exception as error:
+        typer.echo(f"no estimate: the first work item fails with {type(error).__name__}: {error}")
+        return
+    typer.echo(
+        f"about {_duration(cost.total_seconds)} on {cost.device} (measured on the first work item: "
+        f"{cost.compile_seconds:.1f} s to compile, {cost.item_seconds:.2f} s to compute), "
+        f"{cost.stored_bytes / 1e6:.1f} MB stored; nothing was written"
+    )
+
+
+def _listed(values: list[Any]) -> str:
+    shown = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
+    return ", ".join(shown if len(shown) <= 12 else [*shown[:5], "...", *shown[-2:]]) + f" ({len(shown)})"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,218 @@
+"""From a TOML declaration, a stored document or a bundled name to a checked `Spec`."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from stablessm.sweeps import places
+from stablessm.sweeps.errors import SpecError, Where, unknown
+from stablessm.sweeps.overrides import parse_overrides
+from stablessm.sweeps.resolve import resolve_axes, resolve_chunk, resolve_settings, sentence
+from stablessm.sweeps.spec import Spec
+
+if TYPE_CHECKING:
+    from stablessm.measurements.base import Measurement
+
+SCALES = ("quick", "full")
+
+
+class _Scale(BaseModel):
+    """What a scale may override."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    axes: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+    chunk: Any = None
+
+
+class _Scales(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    quick: _Scale = Field(default_factory=_Scale)
+    full: _Scale = Field(default_factory=_Scale)
+
+
+class _Declaration(BaseModel):
+    """The outermost level of a declaration."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    name: str
+    measurement: str
+    title: str = ""
+    description: str = ""
+    analyses: list[str] = []
+    figures: list[str] = []
+    axes: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+    scale: _Scales = Field(default_factory=_Scales)
+    chunk: Any = None
+    precision: str = "float32"
+
+
+def load_spec(
+    source: Spec | Mapping[str, Any] | str | Path,
+    *,
+    scale: str = "quick",
+    overrides: Iterable[str] = (),
+    chunk: int | None = None,
+    measurements: Mapping[str, Measurement] | None = None,
+) -> Spec:
+    """Return the checked spec of an experiment; every scale it declares is checked, whichever is asked for.
+
+    Args:
+        source: a bundled name, the path of a TOML file, a document (as `Spec.document()` gives it), or a `Spec`.
+        scale: "quick" or "full"; a `Spec` or a stored document keeps its own.
+        overrides: texts "axis=v1,v2" or "setting=value", applied over the declaration and its scale.
+        chunk: cells in one work item, over the declaration's.
+        measurements: the registry of measurements; the package's own by default.
+
+    Raises:
+        SpecError: anything in it that cannot be run, in one sentence naming the file and the key.
+
+    Example:
+        >>> load_spec({"name": "maps", "measurement": "nonsense"}, measurements={})
+        Traceback (most recent call last):
+        stablessm.sweeps.errors.SpecError: 'maps', key 'measurement': unknown measurement 'nonsense' (known: none).
+    """
+    texts = tuple(overrides)
+    if isinstance(source, Spec):
+        if not texts and chunk is None:
+            return source
+        source = source.document()
+    if isinstance(source, Mapping):
+        document, file = dict(source), str(source.get("name", "declaration"))
+    else:
+        document, file = _read(source)
+    if scale not in SCALES:
+        raise Where("--scale", "").error(unknown("scale", scale, SCALES))
+    if document.get("scale") in SCALES:
+        scale = document.pop("scale")
+    document.setdefault("name", Path(file).stem)
+    where = Where(file)
+    try:
+        declaration = _Declaration(**document)
+    except ValidationError as error:
+        raise sentence(error, where, _Declaration, {"scale": _Scales, "quick": _Scale, "full": _Scale}) from None
+    _check_names(declaration, where)
+    measurement = _measurement(declaration, where, measurements)
+    specs = {one: _resolve(declaration, one, where, measurement, (), None) for one in SCALES}
+    if not texts and chunk is None:
+        return specs[scale]
+    return _resolve(declaration, scale, where, measurement, texts, chunk)
+
+
+def spec_from_json(text: str, *, measurements: Mapping[str, Measurement] | None = None) -> Spec:
+    """Return the spec that `Spec.to_json()` wrote, checked again.
+
+    Raises:
+        SpecError: text that is no JSON, or a spec this version cannot run.
+    """
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError:
+        raise SpecError("the stored declaration is not JSON.") from None
+    return load_spec(document, measurements=measurements)
+
+
+def _read(source: str | Path) -> tuple[dict[str, Any], str]:
+    """Return the document and the name of the file it came from."""
+    path = Path(source)
+    if isinstance(source, str) and not source.endswith(".toml") and "/" not in source:
+        if source not in places.names("experiments"):
+            raise SpecError(
+                unknown("experiment", source, places.names("experiments")) + "; or give the path of a TOML file."
+            )
+        path = places.bundled("experiments") / f"{source}.toml"
+    try:
+        return tomllib.loads(path.read_bytes().decode()), path.name
+    except FileNotFoundError:
+        raise SpecError(
+            f"there is no declaration '{path}'; bundled are {', '.join(places.names('experiments'))}."
+        ) from None
+    except OSError as error:
+        raise SpecError(f"the declaration '{path}' cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SpecError(f"the declaration '{path}' is not TOML: {error}.") from None
+
+
+def _check_names(declaration: _Declaration, where: Where) -> None:
+    """Check the names that become file names, and those of analyses, figures and precision."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", declaration.name):
+        raise where.at("name").error(
+            f"a name is made of a-z, 0-9, _ and -, and starts with a letter or digit, but got {declaration.name!r}"
+        )
+    for key, kind, folder in (("analyses", "analysis", "analysis"), ("figures", "figure", "figures")):
+        for name in getattr(declaration, key):
+            if name not in places.names(folder):
+                raise where.at(key).unknown(kind, name, places.names(folder))
+    if declaration.precision not in ("float32", "float64"):
+        raise where.at("precision").unknown("precision", declaration.precision, ("float32", "float64"))
+
+
+def _measurement(
+    declaration: _Declaration, where: Where, measurements: Mapping[str, Measurement] | None
+) -> Measurement:
+    if measurements is None:
+        from stablessm.measurements import MEASUREMENTS
+
+        measurements = MEASUREMENTS
+    if declaration.measurement not in measurements:
+        raise where.at("measurement").unknown("measurement", declaration.measurement, measurements)
+    return measurements[declaration.measurement]
+
+
+def _resolve(
+    declaration: _Declaration,
+    scale: str,
+    where: Where,
+    measurement: Measurement,
+    texts: tuple[str, ...],
+    chunk: int | None,
+) -> Spec:
+    """Lay the scale and the overrides over the base, each value remembering where it came from, and check it all."""
+    over: _Scale = getattr(declaration.scale, scale)
+    set_axes, set_settings = parse_overrides(texts)
+    axes, settings = (
+        {
+            **{key: (value, where.at(table, key)) for key, value in base.items()},
+            **{key: (value, where.at("scale", scale, table, key)) for key, value in upper.items()},
+            **{key: (value, Where("--set", key)) for key, value in top.items()},
+        }
+        for table, base, upper, top in (
+            ("axes", declaration.axes, over.axes, set_axes),
+            ("settings", declaration.settings, over.settings, set_settings),
+        )
+    )
+    places_of_chunk = {
+        "declaration": (declaration.chunk, where.at("chunk")),
+        "scale": (over.chunk, where.at("scale", scale, "chunk")),
+        "set": settings.pop("chunk", (None, Where("--set", "chunk"))),
+        "option": (chunk, Where("--chunk")),
+    }
+    precision = settings.pop("precision", (declaration.precision, where.at("precision")))
+    if precision[0] not in ("float32", "float64"):
+        raise precision[1].unknown("precision", precision[0], ("float32", "float64"))
+    resolved = resolve_axes(axes, where, measurement)
+    given = [one for one in places_of_chunk.values() if one[0] is not None]
+    return Spec(
+        name=declaration.name,
+        measurement=declaration.measurement,
+        title=declaration.title,
+        description=declaration.description,
+        analyses=tuple(declaration.analyses),
+        figures=tuple(declaration.figures),
+        scale=scale,
+        axes=resolved,
+        settings=resolve_settings(settings, where, measurement),
+        chunk=resolve_chunk(given[-1] if given else None, resolved),
+        precision=precision[0],
+    )

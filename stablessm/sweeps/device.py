@@ -1,0 +1,65 @@
+"""The device a sweep computes on, its precision and the compilation cache; nothing happens at import."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stablessm.sweeps.errors import SweepError, unknown
+
+if TYPE_CHECKING:
+    import jax
+
+DEVICES = ("auto", "cpu", "gpu")
+
+
+def choose_device(name: str) -> jax.Device:
+    """Return the device to compute on.
+
+    Args:
+        name: "cpu", "gpu", or "auto" for JAX's own choice.
+
+    Raises:
+        SweepError: another name, or a device this machine has not.
+    """
+    if name not in DEVICES:
+        raise SweepError(f"--device: {unknown('device', name, DEVICES)}.")
+    import jax
+
+    if name == "auto":
+        return jax.devices()[0]
+    try:
+        return jax.devices(name)[0]
+    except RuntimeError:
+        raise SweepError(f"--device {name}: JAX finds no {name} on this machine; choose auto or cpu.") from None
+
+
+@contextlib.contextmanager
+def computing(device: jax.Device, precision: str) -> Iterator[None]:
+    """Trace, compile and run on `device` at a precision, in the calling thread only.
+
+    Args:
+        device: what `choose_device` returned.
+        precision: "float32" or "float64".
+    """
+    import jax
+
+    with jax.default_device(device), jax.enable_x64(precision == "float64"):
+        yield
+
+
+def enable_compilation_cache() -> None:
+    """Keep compiled programs on disk for the next process, unless the user has set a folder of their own.
+
+    JAX_COMPILATION_CACHE_DIR and XDG_CACHE_HOME decide the folder. A folder that cannot be written costs nothing but
+    the cache: JAX then compiles anew.
+    """
+    import jax
+
+    if jax.config.jax_compilation_cache_dir is None:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        jax.config.update("jax_compilation_cache_dir", str(home / "stablessm" / "jax"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)

@@ -1,0 +1,68 @@
+"""The errors of a sweep, each one finished sentence, and the helper that says where and what would have been legal."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class SpecError(ValueError):
+    """A declaration that cannot be run; the sentence names the file, the key, what it got and what is allowed."""
+
+
+class StoreError(ValueError):
+    """A store that is damaged, foreign, in use, or of another declaration; the sentence names the folder."""
+
+
+class SweepError(ValueError):
+    """A sweep whose results break a law it asserts, or a device it cannot have."""
+
+
+class WriteError(OSError):
+    """A result that could not be written, for want of space or permission; what was there before is intact."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """A place in a declaration.
+
+    Attributes:
+        source: the file's name, or the option ("--set") that gave it.
+        key: dotted key inside it.
+    """
+
+    source: str
+    key: str = ""
+
+    def at(self, *parts: str) -> Where:
+        """Return the place of a key below this one."""
+        return Where(self.source, ".".join([*([self.key] if self.key else []), *parts]))
+
+    def error(self, message: str) -> SpecError:
+        """Return a `SpecError` saying `message` about this place."""
+        if self.source.startswith("--"):
+            return SpecError(f"{self.source} {self.key}".rstrip() + f": {message}.")
+        return SpecError(f"'{self.source}'" + (f", key '{self.key}'" if self.key else "") + f": {message}.")
+
+    def unknown(self, kind: str, name: object, legal: Iterable[str]) -> SpecError:
+        """Return a `SpecError` for a name that is not among the legal ones, with the nearest of them."""
+        return self.error(unknown(kind, name, legal))
+
+
+def unknown(kind: str, name: object, legal: Iterable[str]) -> str:
+    """Say that `name` is no known `kind`, name the nearest legal one, and list them all.
+
+    Args:
+        kind: what the name should have been, "measurement" say.
+        name: what was given.
+        legal: the legal names.
+
+    Returns:
+        One clause without its full stop.
+    """
+    names = [str(entry) for entry in legal]
+    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    hint = f"; the nearest is '{close[0]}'" if close else ""
+    listing = ", ".join(names) if names else "none"
+    return f"unknown {kind} {name!r}{hint} (known: {listing})"

@@ -1,0 +1,71 @@
+"""What a sweep would cost, measured on its first work item; nothing is written."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from stablessm.sweeps.device import choose_device, enable_compilation_cache
+from stablessm.sweeps.layout import Layout, join_coordinates, variables_of
+from stablessm.sweeps.plan import Plan
+
+if TYPE_CHECKING:
+    from stablessm.measurements.base import Measurement
+
+
+class Estimate(NamedTuple):
+    """Costs of a sweep.
+
+    Attributes:
+        compile_seconds: to compile one static combination.
+        item_seconds: to compute one work item.
+        total_seconds: for the whole sweep, compiling on `cores` at once.
+        stored_bytes: of all variables, uncompressed.
+        device: what was measured on.
+    """
+
+    compile_seconds: float
+    item_seconds: float
+    total_seconds: float
+    stored_bytes: int
+    device: str
+
+
+def estimate(plan: Plan, measurement: Measurement, *, device: str = "auto", cores: int = 1) -> Estimate:
+    """Compile the first static combination and compute its first work item, and scale up.
+
+    Args:
+        plan: the work.
+        measurement: what makes its programs.
+        device: "auto", "cpu" or "gpu".
+        cores: compilations that run side by side.
+
+    Raises:
+        SweepError: no such device.
+        Exception: whatever the measurement raises.
+    """
+    chosen = choose_device(device)
+    enable_compilation_cache()
+    from stablessm.sweeps.programs import Programs
+
+    spec = plan.spec
+    variables = variables_of(spec, measurement.variables(measurement.settings(**spec.settings)))
+    with Programs(plan, measurement, chosen) as programs:
+        layout = Layout(variables, join_coordinates([programs.build(0).coordinates], variables))
+        began = time.perf_counter()
+        programs.compile(0).result()
+        compiled = time.perf_counter()
+        programs.run(plan.item(0), layout)
+        ended = time.perf_counter()
+    item, compiling = ended - compiled, compiled - began
+    sizes = (np.dtype(one.dtype).itemsize * math.prod(layout.shape(name)) for name, one in variables.items())
+    return Estimate(
+        compile_seconds=compiling,
+        item_seconds=item,
+        total_seconds=item * plan.items + compiling * math.ceil(plan.compiles / max(1, cores)),
+        stored_bytes=plan.items * spec.chunk * (1 + sum(sizes)),
+        device=f"{chosen.platform} {chosen.device_kind}",
+    )

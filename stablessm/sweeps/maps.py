@@ -1,0 +1,214 @@
+"""Maps on an axis: from names, formulas and tables of a declaration to labelled `Parameterization` records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization, ParameterizationError
+from stablessm.sweeps.errors import Where
+
+_KEYS = ("name", "formula", "constants", "link", "label")
+
+
+class MapEntry(BaseModel):
+    """One map of an axis, resolved.
+
+    Attributes:
+        label: its value on the `parameterization` coordinate.
+        name: key in the registry; empty for a formula.
+        formula: text of the decay s(w), under its link.
+        constants: every constant that has a value.
+        link: its link, or its registered default where a `link` axis decides.
+        own_link: True where the declaration gave the link.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    label: str
+    name: str = ""
+    formula: str
+    constants: dict[str, float]
+    link: str
+    own_link: bool = False
+
+    def record(self, link: str | None = None) -> Parameterization:
+        """Return the parameterization, under `link` where it is given."""
+        if self.name:
+            record = PARAMETERIZATIONS[self.name].replace(link=link or self.link)
+            return record.replace(constants=self.constants)
+        return Parameterization.from_formula(
+            self.formula, constants=self.constants, link=link or self.link, name=self.label
+        )
+
+    def table(self) -> dict[str, Any]:
+        """Return the table of a declaration that gives this entry back."""
+        head = {"name": self.name} if self.name else {"formula": self.formula}
+        link = {"link": self.link} if self.own_link else {}
+        return {**head, "constants": self.constants, **link, "label": self.label}
+
+
+def resolve_maps(
+    raw: Any, where: Where, *, links: Sequence[str] = (), swept: Mapping[str, Sequence[float]] | None = None
+) -> tuple[MapEntry, ...]:
+    """Return the maps of an axis, each checked under every link it will meet.
+
+    Args:
+        raw: a list of names and tables `{name | formula, constants, link, label}`.
+        where: its place, for the error.
+        links: values of the `link` axis, where there is one.
+        swept: values of the constants that are axes of their own, by the constant's name.
+
+    Returns:
+        One entry a map, with unique labels.
+
+    Raises:
+        SpecError: an unknown map, key, constant or link, an illegal pair of map and link, a missing constant, a formula
+            that does not parse or is not positive and real everywhere, or a map or label given twice.
+    """
+    swept = swept or {}
+    items = list(raw) if isinstance(raw, list | tuple) else [raw]
+    if not items:
+        raise where.error("an axis needs at least one value: names of maps or tables {name | formula, ...}")
+    tables = [_table(item, where) for item in items]
+    records = [_record(table, where, links) for table in tables]
+    for record in records:
+        _refuse_missing(record, where, swept)
+    for constant in swept:
+        if all(constant not in record.constant_names for record in records):
+            raise where.error(f"no map here has the constant {constant!r}, but 'constant_{constant}' is an axis")
+    content = [(table.get("name"), record.formula, record.link, record.values)
+               for table, record in zip(tables, records, strict=True)]  # fmt: skip
+    for entry, count in Counter(content).items():
+        if count > 1:
+            raise where.error(f"each value may occur once on an axis, but got the map {entry[0] or entry[1]!r} twice")
+    for table, record in zip(tables, records, strict=True):
+        if "formula" in table:
+            _refuse_unusable(record, where, swept)
+    return tuple(
+        MapEntry(
+            label=label,
+            name=table.get("name", ""),
+            formula=record.formula,
+            constants={**record.constants},
+            link=record.link,
+            own_link="link" in table,
+        )
+        for label, table, record in zip(_labels(tables, records, where), tables, records, strict=True)
+    )
+
+
+def _table(item: Any, where: Where) -> dict[str, Any]:
+    if isinstance(item, str):
+        item = {"name": item}
+    if not isinstance(item, dict):
+        raise where.error(
+            f"a map must be a name or a table {{name | formula, constants, link, label}}, but got {item!r}"
+        )
+    for key in item:
+        if key not in _KEYS:
+            raise where.unknown("key of a map", key, _KEYS)
+    if ("name" in item) == ("formula" in item):
+        raise where.error(f"a map needs either a name or a formula, but got {item!r}")
+    for key in ("name", "formula", "link", "label"):
+        if key in item and not (isinstance(item[key], str) and item[key].strip()):
+            raise where.at(key).error(f"expected a text, but got {item[key]!r}")
+    constants = item.get("constants", {})
+    if not isinstance(constants, dict):
+        raise where.at("constants").error(f"expected a table of numbers, but got {constants!r}")
+    if "name" in item and item["name"] not in PARAMETERIZATIONS:
+        raise where.unknown("map", item["name"], PARAMETERIZATIONS)
+    return item
+
+
+def _record(table: dict[str, Any], where: Where, links: Sequence[str]) -> Parameterization:
+    """Make the record, and try it under every link of the `link` axis."""
+    if links and "link" in table:
+        name = table.get("name", table.get("formula"))
+        raise where.error(f"the map {name!r} sets a link of its own, but 'link' is an axis; give one of the two")
+    constants = {
+        key: float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+        for key, value in table.get("constants", {}).items()
+    }
+    try:
+        if "name" in table:
+            named = PARAMETERIZATIONS[table["name"]]
+            legal = links or (table.get("link", named.link),)
+            records = [named.replace(link=link).replace(constants=constants) for link in legal]
+            return named.replace(constants=constants) if links else records[0]
+        link = table.get("link", "continuous")
+        record = Parameterization.from_formula(
+            table["formula"], constants=constants, link=link, name=table.get("label")
+        )
+        for other in links:
+            record.replace(link=other)
+        return record
+    except ParameterizationError as error:
+        raise where.error(str(error).rstrip(".")) from None
+
+
+def _refuse_missing(record: Parameterization, where: Where, swept: Mapping[str, Any]) -> None:
+    missing = [name for name in record.missing_constants if name not in swept]
+    if missing:
+        given = ", ".join(f"{name} = ..." for name in missing)
+        raise where.error(
+            f"the formula {record.formula!r} needs a value for {', '.join(missing)}; "
+            f'give {{formula = "{record.formula}", constants = {{{given}}}}}'
+        )
+
+
+def _refuse_unusable(record: Parameterization, where: Where, swept: Mapping[str, Sequence[float]]) -> None:
+    """Refuse a user's formula that is negative or not real at some weight; a zero, a pole and an overflow may pass."""
+    import numpy as np
+    import sympy
+
+    from stablessm.parameterizations.domain import GRID, scan
+
+    corners = [{name: pick(values) for name, values in swept.items() if name in record.constant_names}
+               for pick in ((min, max) if swept else (min,))]  # fmt: skip
+    for corner in corners:
+        filled = record.replace(constants=corner)
+        values = scan(filled)
+        negative = np.flatnonzero(values < 0)
+        if negative.size:
+            place = negative[np.argmin(np.abs(GRID[negative]))]
+            raise where.error(
+                f"the decay {record.formula!r} is not positive everywhere: it is {values[place]:.4g} at w = "
+                f"{GRID[place]:.4g}, and run takes stable maps only (verify says more)"
+            )
+        holes = np.flatnonzero(np.isnan(values) & (np.abs(GRID) < 1e3))
+        weight = sympy.Symbol("w", real=True)
+        holes = holes[np.argsort(np.abs(GRID[holes]))]
+        for place in holes[:: max(1, holes.size // 12)]:
+            known = {symbol: filled.constants[symbol.name] for symbol in filled.expression.free_symbols - {weight}}
+            value = filled.expression.subs({**known, weight: sympy.Float(float(GRID[place]))}).evalf()
+            if value.is_finite and value.is_real is False:
+                raise where.error(
+                    f"the decay {record.formula!r} is not real everywhere: it is {value.evalf(4)} at w = "
+                    f"{GRID[place]:.4g}, and run takes real maps only (verify says more)"
+                )
+
+
+def _labels(tables: Sequence[dict[str, Any]], records: Sequence[Parameterization], where: Where) -> list[str]:
+    """Name; with the given constants where it occurs twice; with the link where that is not enough."""
+    labels = [table.get("label") or table.get("name") or table["formula"] for table in tables]
+
+    def extend(addition: Callable[[dict[str, Any], Parameterization], str]) -> None:
+        counts = Counter(labels)
+        for position, (table, record) in enumerate(zip(tables, records, strict=True)):
+            if counts[labels[position]] > 1 and "label" not in table:
+                labels[position] = f"{labels[position]}{addition(table, record)}"
+
+    def constants(table: dict[str, Any], record: Parameterization) -> str:
+        given = sorted(table.get("constants", {}).items())
+        return f" ({', '.join(f'{name}={value:g}' for name, value in given)})" if given else ""
+
+    extend(constants)
+    extend(lambda table, record: f" ({record.link})")
+    for label, count in Counter(labels).items():
+        if count > 1:
+            raise where.error(f"each label may occur once on an axis, but got {label!r} twice; give each map a label")
+    return labels

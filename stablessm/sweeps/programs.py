@@ -1,0 +1,137 @@
+"""The programs of a sweep: built one a static combination, compiled ahead of time by a few threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Any
+
+import jax
+import numpy as np
+
+from stablessm.measurements.base import Measurement, Program
+from stablessm.sweeps.device import computing
+from stablessm.sweeps.layout import Layout
+from stablessm.sweeps.plan import Plan, WorkItem
+from stablessm.sweeps.starts import Starts
+
+
+class Programs:
+    """Builds and compiles the static combinations of a plan; use as a context manager.
+
+    XLA compiles outside Python's lock, so a few threads use a few cores. A combination that fails to build or compile
+    keeps its exception, and raises it when its work item runs.
+    """
+
+    def __init__(self, plan: Plan, measurement: Measurement, device: Any) -> None:
+        """Prepare, without building anything.
+
+        Args:
+            plan: the work.
+            measurement: what makes the programs.
+            device: where they run.
+        """
+        self.plan, self.device = plan, device
+        self._measurement = measurement
+        self._settings = measurement.settings(**plan.spec.settings)
+        self._built: dict[int, Program | Exception] = {}
+        self._compiled: dict[int, Future[Callable[..., Any]]] = {}
+        self._starts = Starts(plan.starts)
+        self._pool = ThreadPoolExecutor(max(1, min(8, os.cpu_count() or 1)), "compile")
+
+    def __enter__(self) -> Programs:
+        """Return the programs themselves."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Drop what is not compiled yet."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def build(self, combination: int) -> Program:
+        """Return the program of a static combination, built once.
+
+        Raises:
+            Exception: whatever the measurement raised.
+        """
+        if combination not in self._built:
+            try:
+                with computing(self.device, self.plan.spec.precision):
+                    self._built[combination] = self._measurement.build(self.plan.static(combination), self._settings)
+            except Exception as error:
+                self._built[combination] = error
+        built = self._built[combination]
+        if isinstance(built, Exception):
+            raise built
+        return built
+
+    def working(self, combinations: Sequence[int]) -> list[int]:
+        """Return those of the static combinations that build, in groups that share a start.
+
+        Raises:
+            Exception: what the first one raised, where none of them builds.
+        """
+        groups: dict[Any, list[int]] = {}
+        first: Exception | None = None
+        for combination in combinations:
+            try:
+                groups.setdefault(self.build(combination).start, []).append(combination)
+            except Exception as error:
+                first = first or error
+        if first is not None and not groups:
+            raise first
+        return [combination for group in groups.values() for combination in group]
+
+    def compile(self, combination: int) -> Future[Callable[..., Any]]:
+        """Start to compile a static combination, once; the future holds (traced, starts, index) -> results."""
+        if combination not in self._compiled:
+            self._compiled[combination] = self._pool.submit(self._compile, combination)
+        return self._compiled[combination]
+
+    def run(self, item: WorkItem, layout: Layout) -> dict[str, np.ndarray]:
+        """Compute one work item.
+
+        Args:
+            item: which.
+            layout: the variables it must return.
+
+        Returns:
+            For each variable an array of shape (chunk, *inner), padded with fill values where this combination has
+            fewer points along an inner dimension.
+
+        Raises:
+            Exception: whatever the measurement, the compiler or the device raised.
+        """
+        program = self.build(item.combination)
+        compiled = self.compile(item.combination).result()
+        with computing(self.device, self.plan.spec.precision):
+            starts, hashes = self._starts.get(program.start, item.seeds)
+            results = dict(compiled(dict(item.traced), starts, item.index))
+            if "start_hash" in layout.variables:
+                results["start_hash"] = hashes[item.index]
+            return {name: _fit(name, results, layout, len(item.index)) for name in layout.variables}
+
+    def _compile(self, combination: int) -> Callable[..., Any]:
+        program, item = self.build(combination), self.plan.item(combination * self.plan.items_per_combination)
+        with computing(self.device, self.plan.spec.precision):
+            shapes = self._starts.shapes(program.start)
+            mapped = jax.jit(jax.vmap(program.measure, in_axes=(0, None, 0)))
+            arguments = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), dict(item.traced))
+            index = jax.ShapeDtypeStruct(item.index.shape, item.index.dtype)
+            return mapped.lower(arguments, shapes, index).compile()
+
+
+def _fit(name: str, results: dict[str, Any], layout: Layout, cells: int) -> np.ndarray:
+    """Bring one result to the host, in the shape and dtype of the layout."""
+    if name not in results:
+        raise ValueError(f"the measurement returned no variable {name!r}")
+    values, blank = np.asarray(results[name]), layout.blank(name, cells)
+    if values.ndim != blank.ndim or any(have > room for have, room in zip(values.shape, blank.shape, strict=True)):
+        raise ValueError(f"the measurement returned {name!r} with shape {values.shape[1:]}, declared {blank.shape[1:]}")
+    if np.iscomplexobj(values) and not np.iscomplexobj(blank):
+        raise ValueError(f"the measurement returned {name!r} complex, declared {blank.dtype}")
+    blank[tuple(slice(size) for size in values.shape)] = values
+    return blank

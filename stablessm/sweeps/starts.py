@@ -1,0 +1,89 @@
+"""The starts of a sweep: made once for a set of seeds, shared by every map, and hashed so that this can be asserted."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+
+class _Compiled(NamedTuple):
+    run: Callable[[Any], Any]
+    shapes: Any
+
+
+class Starts:
+    """Starts by `Program.start` and seeds; the latest few sets are kept, for they can be large.
+
+    Two programs share starts where their `start` functions are equal (hash and ==), as one function or two equal frozen
+    callables are. Compilation may be asked for from several threads.
+    """
+
+    def __init__(self, count: int, *, keep: int = 2) -> None:
+        """Make an empty cache.
+
+        Args:
+            count: seeds in a set; every set has as many.
+            keep: how many sets to hold on to.
+        """
+        self._count, self._keep, self._lock = count, keep, threading.Lock()
+        self._compiled: dict[Any, _Compiled] = {}
+        self._sets: OrderedDict[Any, tuple[Any, np.ndarray]] = OrderedDict()
+
+    def shapes(self, start: Callable[[Any], Any]) -> Any:
+        """Return the pytree of `jax.ShapeDtypeStruct` that `get` returns for a start function; compiles it."""
+        return self._compile(start).shapes
+
+    def get(self, start: Callable[[Any], Any], seeds: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Return the stacked starts of a set of seeds, and the hash of each.
+
+        Args:
+            start: seed -> pytree.
+            seeds: uint32 of shape (count,).
+
+        Returns:
+            The pytree, with a leading axis of length count, and uint64 hashes of shape (count,).
+        """
+        key = (start, seeds.tobytes())
+        if key in self._sets:
+            self._sets.move_to_end(key)
+            return self._sets[key]
+        while len(self._sets) >= self._keep:
+            self._sets.popitem(last=False)
+        stack = self._compile(start).run(seeds)
+        self._sets[key] = stack, hash_starts(stack, len(seeds))
+        return self._sets[key]
+
+    def _compile(self, start: Callable[[Any], Any]) -> _Compiled:
+        with self._lock:
+            if start not in self._compiled:
+                lowered = jax.jit(jax.vmap(start)).lower(jax.ShapeDtypeStruct((self._count,), np.uint32))
+                shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), lowered.out_info)
+                self._compiled[start] = _Compiled(lowered.compile(), shapes)
+            return self._compiled[start]
+
+
+def hash_starts(stack: Any, count: int) -> np.ndarray:
+    """Return the first 64 bits of the SHA-256 of each start's leaves: their dtypes, shapes and bytes, in order.
+
+    Args:
+        stack: pytree of arrays with a leading axis of length `count`.
+        count: number of starts.
+
+    Returns:
+        uint64 of shape (count,).
+    """
+    hashes = [hashlib.sha256() for _ in range(count)]
+    for leaf in jax.tree.leaves(stack):
+        if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            leaf = jax.random.key_data(leaf)
+        rows = np.asarray(leaf)
+        for state, row in zip(hashes, rows, strict=True):
+            state.update(f"{row.dtype}{row.shape}".encode())
+            state.update(np.ascontiguousarray(row).reshape(-1).view(np.uint8).data)
+    return np.array([int.from_bytes(state.digest()[:8], "little") for state in hashes], np.uint64)

@@ -1,0 +1,250 @@
+"""The store of a running sweep: a zarr v3 folder that survives a kill at any moment.
+
+One array a variable, its leading dimension the padded cells, chunked by exactly one work item, so that every chunk has
+one owner. A work item writes its variables first and its chunk of `status` last: what `status` calls done is whole.
+Every chunk carries a CRC-32C, so that a flipped byte is an error and not a number. The declaration and the layout lie
+beside the arrays in `sweep.json`; the folder appears by a rename once all of it is there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+from zarr.codecs import Crc32cCodec
+
+from stablessm.measurements.base import Variable
+from stablessm.sweeps.errors import StoreError, WriteError
+from stablessm.sweeps.layout import DONE, FAILED, PENDING, STATUS, Layout, fill_value
+from stablessm.sweeps.plan import Plan
+from stablessm.sweeps.spec import Spec, difference
+
+FORMAT = 1
+_SPEC = "sweep.json"
+_FAILURES = "failures"
+
+
+class Store:
+    """An open store; make one with `create` or `open_store`, and hold `locked` while writing.
+
+    Attributes:
+        path: its folder.
+        layout: the arrays it holds.
+        chunk: cells of a work item.
+    """
+
+    def __init__(self, path: Path, layout: Layout, chunk: int) -> None:
+        """Open the arrays of the folder at `path`."""
+        self.path, self.layout, self.chunk = path, layout, chunk
+        with _named(path):
+            group = zarr.open_group(str(path), mode="r+", zarr_format=3, use_consolidated=False)
+            self._arrays = {name: group[name] for name in (*layout.variables, "status")}
+
+    def status(self) -> np.ndarray:
+        """Return the status of every work item, int8 of shape (items,)."""
+        with _named(self.path):
+            return np.asarray(self._arrays["status"][:])[:: self.chunk]
+
+    def write(self, item: int, values: Mapping[str, np.ndarray]) -> None:
+        """Store the results of a work item, then mark it done.
+
+        Args:
+            item: its number.
+            values: for every variable of the layout, an array of shape (chunk, *inner).
+
+        Raises:
+            StoreError: a shape that would leave the item's own chunk.
+            WriteError: the disk refuses; the item stays pending.
+        """
+        for name in self.layout.variables:
+            if values[name].shape != (self.chunk, *self.layout.shape(name)):
+                raise StoreError(
+                    f"'{self.path}': the array '{name}' of work item {item} has the shape {values[name].shape}."
+                )
+        with _disk(self.path):
+            for name in self.layout.variables:
+                self._arrays[name][self._cells(item)] = values[name]
+            self._arrays["status"][self._cells(item)] = DONE
+            self._reason(item).unlink(missing_ok=True)
+
+    def fail(self, item: int, reason: str) -> None:
+        """Mark a work item failed, with the reason beside it.
+
+        Raises:
+            WriteError: the disk refuses; the item stays pending.
+        """
+        with _disk(self.path):
+            self._reason(item).parent.mkdir(exist_ok=True)
+            temporary = self._reason(item).with_suffix(".partial")
+            temporary.write_text(reason)
+            os.replace(temporary, self._reason(item))
+            self._arrays["status"][self._cells(item)] = FAILED
+
+    def read(self, name: str) -> np.ndarray:
+        """Return a variable of all padded cells, shape (items * chunk, *inner); fill values where not done."""
+        with _named(self.path):
+            return np.asarray(self._arrays[name][:])
+
+    def read_item(self, name: str, item: int) -> np.ndarray:
+        """Return a variable of one work item, shape (chunk, *inner)."""
+        with _named(self.path):
+            return np.asarray(self._arrays[name][self._cells(item)])
+
+    def failures(self) -> dict[int, str]:
+        """Return the reason of every failed work item."""
+        found = (self.path / _FAILURES).glob("*.txt")
+        return dict(sorted((int(path.stem), path.read_text()) for path in found))
+
+    def _cells(self, item: int) -> slice:
+        return slice(item * self.chunk, (item + 1) * self.chunk)
+
+    def _reason(self, item: int) -> Path:
+        return self.path / _FAILURES / f"{item}.txt"
+
+
+def create(path: Path, plan: Plan, layout: Layout) -> Store:
+    """Make the store of a sweep; the folder appears once it is complete.
+
+    Raises:
+        WriteError: the disk refuses.
+    """
+    spec, length = plan.spec, plan.items * plan.spec.chunk
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    with _disk(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for stale in path.parent.glob(f"{path.name}.*.partial"):
+            shutil.rmtree(stale)
+        group = zarr.open_group(str(partial), mode="w-", zarr_format=3)
+        for name, variable in {**layout.variables, "status": STATUS}.items():
+            inner = layout.shape(name) if name != "status" else ()
+            group.create_array(
+                name,
+                shape=(length, *inner),
+                chunks=(spec.chunk, *inner),
+                dtype=variable.dtype,
+                fill_value=PENDING if name == "status" else fill_value(variable.dtype),
+                compressors=[Crc32cCodec()],
+                config={"write_empty_chunks": True},
+            )
+        (partial / _SPEC).write_text(json.dumps(_header(spec, layout), indent=1, sort_keys=True, ensure_ascii=False))
+        os.rename(partial, path)
+    return Store(path, layout, spec.chunk)
+
+
+def open_store(path: Path, spec: Spec, variables: Mapping[str, Variable]) -> Store:
+    """Open the store of this very sweep, to go on with it.
+
+    Args:
+        path: its folder.
+        spec: the sweep asked for.
+        variables: the variables it must hold.
+
+    Raises:
+        StoreError: the folder is damaged or foreign, or holds another sweep; the difference is in the sentence.
+    """
+    header = read_header(path)
+    if header["digest"] != spec.digest or header["variables"] != _tables(variables):
+        lines = difference(header["spec"], spec.document()) or ["the program's own maps or variables changed"]
+        raise StoreError(
+            f"'{path}' holds a different sweep ({'; '.join(lines)}): "
+            "give --fresh to replace it, or --out for another folder."
+        )
+    with _disk(path):
+        for stale in path.rglob("*.partial"):
+            stale.unlink()
+    coordinates = {name: np.asarray(values, kind) for name, (kind, values) in header["coordinates"].items()}
+    return Store(path, Layout(variables, coordinates), spec.chunk)
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """Return what `sweep.json` of a store says: spec, digest, variables, coordinates.
+
+    Raises:
+        StoreError: the folder is damaged or foreign.
+    """
+    try:
+        header = json.loads((path / _SPEC).read_text())
+        complete = header["format"] == FORMAT and {"spec", "digest", "variables", "coordinates"} <= header.keys()
+    except (OSError, ValueError, KeyError, TypeError):
+        complete = False
+    if not complete:
+        raise StoreError(f"'{path}' is damaged or no store of stablessm; it is not overwritten, move it away first.")
+    return header
+
+
+def remove(path: Path) -> None:
+    """Delete a store, after making sure that it is one and that nobody writes it.
+
+    Raises:
+        StoreError: the folder is foreign, or in use.
+        WriteError: the disk refuses.
+    """
+    read_header(path)
+    with locked(path), _disk(path):
+        grave = path.with_name(f"{path.name}.{os.getpid()}.partial")
+        os.rename(path, grave)
+        shutil.rmtree(grave)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Own the store for the duration, so that no two runs write it; a killed run lets go by dying.
+
+    Raises:
+        StoreError: another run owns it.
+    """
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system
+        yield
+        return
+    with open(path / _SPEC) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise StoreError(f"'{path}' is being written by another run; wait for it, or give --out.") from None
+        yield
+
+
+def _header(spec: Spec, layout: Layout) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "spec": spec.document(),
+        "digest": spec.digest,
+        "variables": _tables(layout.variables),
+        "coordinates": {name: [str(v.dtype), v.tolist()] for name, v in layout.coordinates.items()},
+    }
+
+
+def _tables(variables: Mapping[str, Variable]) -> dict[str, Any]:
+    return json.loads(json.dumps({name: dataclasses.asdict(one) for name, one in variables.items()}))
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Turn whatever zarr raises on a damaged folder into one sentence."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except Exception as error:
+        detail = str(error).strip().splitlines()
+        reason = detail[0].rstrip(".") if detail else type(error).__name__
+        raise StoreError(f"'{path}' is damaged ({reason}); it is not overwritten, move it away first.") from None
+
+
+@contextlib.contextmanager
+def _disk(path: Path) -> Iterator[None]:
+    """Turn a refusal of the disk into one sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise WriteError(f"'{path}' cannot be written: {error.strerror or error}; what is done is kept.") from None
