@@ -1,0 +1,1 @@
+"""Numerics of diagonal linear recurrences."""

@@ -1,0 +1,210 @@
+"""The linear RNN: diagonal recurrence, linear readout, eigenvalues through a parameterization."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.typing import ArrayLike
+
+from stablessm.engine.tables import power_table_by_doubling, power_table_from_log
+from stablessm.parameterizations import Parameterization, ParameterizationError
+from stablessm.parameterizations.links import time_of
+
+
+class LinearRNN(eqx.Module):
+    r"""A diagonal linear state-space model whose state is updated before it is read.
+
+    Discrete time: h_k = lambda h_{k-1} + U x_k, y_k = Re c^T h_k, with kernel K_k = Re sum_i c_i lambda_i^k U_i.
+    Continuous time: dh/dt = lambda h + U x discretised by zero-order hold over `step_size`, that is lambda_bar =
+    e^(lambda dt) and U_bar = (e^(lambda dt) - 1)/lambda U in the same recurrence.
+
+    The parameterization gives the decay (continuous time) or the modulus (discrete time) of each eigenvalue; the
+    frequency or phase of a complex eigenvalue is a second, free weight. A complex eigenvalue stands for itself, not for
+    a conjugate pair: the readout takes the real part. Complex weights are stored as two reals along the last axis.
+
+    Attributes:
+        weight: raw weights of the map, shape (states,).
+        phase: imaginary part of lambda (continuous) or argument (discrete), shape (states,); None for real eigenvalues.
+        input_weight: U, shape (states, inputs), and (states, inputs, 2) where complex.
+        readout: c, shape (outputs, states), and (outputs, states, 2) where complex.
+        constants: values of the map's constants that override the record's; empty unless set.
+
+    References: Wang and Li, StableSSM (ICML 2024), section 2; Orvieto et al., LRU (ICML 2023).
+    """
+
+    weight: Array
+    phase: Array | None
+    input_weight: Array
+    readout: Array
+    constants: dict[str, Array]
+    parameterization: Parameterization = eqx.field(static=True)
+    time: Literal["continuous", "discrete"] = eqx.field(static=True)
+    step_size: float = eqx.field(static=True)
+    scalar: bool = eqx.field(static=True)
+
+    def __init__(
+        self,
+        parameterization: Parameterization,
+        eigenvalues: ArrayLike,
+        *,
+        time: Literal["continuous", "discrete"],
+        step_size: float = 1.0,
+        inputs: int | None = None,
+        outputs: int | None = None,
+        constants: dict[str, Array] | None = None,
+        key: Array,
+    ) -> None:
+        """Make a model that starts at given eigenvalues, whatever the map.
+
+        Args:
+            parameterization: the map, under a link of the right time.
+            eigenvalues: shape (states,); real, or complex (real part negative in continuous time).
+            time: "continuous" or "discrete".
+            step_size: dt of the zero-order hold; discrete time has 1.
+            inputs: number of input features; None for a scalar series without a feature axis.
+            outputs: number of output features; None for a scalar series.
+            constants: values of the map's constants, possibly traced, in place of the record's.
+            key: PRNG key of U ~ N(0, 1/inputs) and c ~ N(0, 1/states), the same for every map.
+
+        Raises:
+            ParameterizationError: the link lives in the other time, or an eigenvalue lies outside the map's image.
+            ValueError: a shape, the time or the step size is wrong.
+        """
+        if time not in ("continuous", "discrete"):
+            raise ValueError(f"`time` must be 'continuous' or 'discrete', but got {time!r}")
+        if time_of(parameterization.link) != time:
+            legal = [link for link in parameterization.links if time_of(link) == time]
+            advice = f"; take .replace(link={legal[0]!r})" if legal else ""
+            raise ParameterizationError(
+                f"{parameterization.name!r} under the link {parameterization.link!r} is a map of "
+                f"{time_of(parameterization.link)} time, but `time` is {time!r}{advice}"
+            )
+        if (inputs is None) != (outputs is None):
+            raise ValueError("`inputs` and `outputs` must both be given, or both left out for a scalar series")
+        if not (np.isfinite(step_size) and step_size > 0):
+            raise ValueError(f"`step_size` must be positive and finite, but got {step_size}")
+        if time == "discrete" and step_size != 1.0:
+            raise ValueError(f"discrete time has the step size 1, but got {step_size}")
+        eigenvalues = jnp.asarray(eigenvalues)
+        if eigenvalues.ndim != 1 or eigenvalues.shape[0] < 1:
+            raise ValueError(f"`eigenvalues` must have the shape (states,), but got {eigenvalues.shape}")
+        self.parameterization, self.time, self.step_size = parameterization, time, float(step_size)
+        self.scalar = inputs is None
+        self.constants = dict(constants or {})
+        decay, self.phase = _decay_and_phase(parameterization, eigenvalues)
+        self.weight = parameterization.weight(decay, **self.constants)
+        states, dtype = eigenvalues.shape[0], self.weight.dtype
+        pair = () if self.phase is None else (2,)
+        scale = 1.0 if self.phase is None else 0.5**0.5
+        input_key, readout_key = jax.random.split(key)
+        size = 1 if inputs is None else inputs
+        self.input_weight = jax.random.normal(input_key, (states, size, *pair), dtype) * scale / size**0.5
+        self.readout = jax.random.normal(readout_key, (outputs or 1, states, *pair), dtype) * scale / states**0.5
+
+    def eigenvalues(self) -> Array:
+        """Return lambda, shape (states,): continuous-time or discrete-time, real or complex as at the start."""
+        real = self.parameterization.eigenvalue(self.weight, **self.constants)
+        if self.phase is None:
+            return real
+        if self.time == "continuous":
+            return jax.lax.complex(real, self.phase)
+        return jax.lax.complex(real * jnp.cos(self.phase), real * jnp.sin(self.phase))
+
+    def discretised(self) -> tuple[Array, Array]:
+        """Return (lambda_bar, gain), both of shape (states,): the step's multiplier and the factor on U x."""
+        if self.time == "discrete":
+            return self.eigenvalues(), jnp.ones_like(self.weight)
+        return self.parameterization.zero_order_hold(
+            self.weight, self.step_size, frequency=self.phase, **self.constants
+        )
+
+    def kernel(self, length: int) -> Array:
+        """Return K_k for k < length: shape (length,) for a scalar series, else (length, outputs, inputs).
+
+        Args:
+            length: number of steps, at least 0.
+        """
+        table, gain = self._powers(length), self.discretised()[1]
+        columns, rows = gain[:, None] * _joined(self.input_weight, self.phase), _joined(self.readout, self.phase)
+        if self.scalar:
+            weights = rows[0] * columns[:, 0]
+            return (weights @ table).real if self.phase is not None else weights @ table
+        kernel = jnp.einsum("on,nk,ni->koi", rows, table, columns)
+        return kernel.real if self.phase is not None else kernel
+
+    def initial_state(self) -> Array:
+        """Return the zero state, shape (states,)."""
+        return jnp.zeros(self.weight.shape, self.weight.dtype if self.phase is None else self.eigenvalues().dtype)
+
+    def step(self, state: Array, x: Array) -> tuple[Array, Array]:
+        """Advance by one step.
+
+        Args:
+            state: shape (states,).
+            x: input, scalar or shape (inputs,).
+
+        Returns:
+            (state, y): the new state and the output read from it, scalar or shape (outputs,).
+        """
+        state = self._advance(self.discretised(), state, x)
+        return state, self._read(state)
+
+    def __call__(self, x: Array, state: Array | None = None) -> tuple[Array, Array]:
+        """Run over a series.
+
+        Args:
+            x: shape (time,) for a scalar series, else (time, inputs); may be empty.
+            state: state before the first step, shape (states,); zero by default.
+
+        Returns:
+            (y, state): outputs of shape (time,) or (time, outputs), and the state after the last step.
+        """
+        discretised = self.discretised()
+
+        def advance(state: Array, x: Array) -> tuple[Array, Array]:
+            state = self._advance(discretised, state, x)
+            return state, self._read(state)
+
+        state, y = jax.lax.scan(advance, self.initial_state() if state is None else state, x)
+        return y, state
+
+    def _advance(self, discretised: tuple[Array, Array], state: Array, x: Array) -> Array:
+        multiplier, gain = discretised
+        driven = _joined(self.input_weight, self.phase) @ jnp.reshape(x, (-1,))
+        return multiplier * state + gain * driven
+
+    def _read(self, state: Array) -> Array:
+        y = _joined(self.readout, self.phase) @ state
+        y = y if self.phase is None else y.real
+        return y[0] if self.scalar else y
+
+    def _powers(self, length: int) -> Array:
+        """lambda_bar^k, shape (states, length), from the log modulus where the link has one for every weight."""
+        map_, weight = self.parameterization, self.weight
+        if map_.link == "one-minus":
+            modulus = power_table_by_doubling(map_.eigenvalue(weight, **self.constants), length)
+        else:
+            log_modulus = map_.log_eigenvalue(weight, **self.constants) * self.step_size
+            modulus = power_table_from_log(log_modulus, length)
+        if self.phase is None:
+            return modulus
+        angle = (self.phase * self.step_size)[:, None] * jnp.arange(length, dtype=weight.dtype)
+        return jax.lax.complex(modulus * jnp.cos(angle), modulus * jnp.sin(angle))
+
+
+def _joined(pair: Array, phase: Array | None) -> Array:
+    return pair if phase is None else jax.lax.complex(pair[..., 0], pair[..., 1])
+
+
+def _decay_and_phase(parameterization: Parameterization, eigenvalues: Array) -> tuple[Array, Array | None]:
+    is_complex = jnp.iscomplexobj(eigenvalues)
+    if parameterization.link == "continuous":
+        return -eigenvalues.real, eigenvalues.imag if is_complex else None
+    modulus = jnp.abs(eigenvalues) if is_complex else eigenvalues
+    decay = 1 - modulus if parameterization.link == "one-minus" else -jnp.log(modulus)
+    return decay, jnp.angle(eigenvalues) if is_complex else None
