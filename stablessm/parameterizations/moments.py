@@ -53,7 +53,9 @@ def exponential_moment(order: int, x: Array, y: Array) -> tuple[Array, Array]:
         recursion = real * inverse_x - imaginary * inverse_y, real * inverse_y + imaginary * inverse_x
 
     def finish(near: Array, far: Array) -> Array:
-        overflowed = jnp.where(far == 0, zero, jnp.copysign(jnp.inf, far).astype(x.dtype))
+        # The largest float and not infinity: real and imaginary part are separate functions, and a zero cotangent of
+        # one times an infinite derivative would be NaN.
+        overflowed = jnp.where(far == 0, zero, jnp.copysign(jnp.finfo(x.dtype).max, far).astype(x.dtype))
         return jnp.where(small, near, jnp.where(x > ceiling, overflowed, far))
 
     return finish(series[0], recursion[0]), finish(series[1], recursion[1])
