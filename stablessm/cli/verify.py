@@ -1,0 +1,124 @@
+"""`stablessm verify`: what is proved, refuted or undecided about a map."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from stablessm.parameterizations import Parameterization
+
+
+def verify(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME ...]", help="Built-in maps; all by default.")
+    ] = None,
+    formula: Annotated[
+        list[str] | None, typer.Option("--formula", help="The decay s(w) of a map of your own; may be repeated.")
+    ] = None,
+    constant: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--constant", metavar="NAME=VALUE", help="A constant's value; without one it is any positive number."
+        ),
+    ] = None,
+    link: Annotated[
+        str | None, typer.Option(help="continuous, one-minus, exponential, or all the legal ones (all).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a page.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if a statement is refuted.")] = False,
+) -> None:
+    """Prove or refute what the theory says about maps: stability, gradient scale, the criteria, and their conditions.
+
+    Examples:
+
+        stablessm verify best --link one-minus --constant b=0.5
+
+        stablessm verify --formula "log(1+w^2)"
+
+        stablessm verify exp softplus --json
+    """
+    maps = _chosen(names or [], formula or [], _constants(constant or []), link)
+
+    from stablessm.theory import document
+    from stablessm.theory import verify as certify
+
+    certificates = []
+    if as_json:
+        certificates = [certify(one) for one in maps]
+        typer.echo(json.dumps(document(certificates), indent=2))
+    else:
+        from rich.console import Console
+
+        console = Console()
+        for one in maps:
+            certificates.append(certify(one))
+            console.print(certificates[-1].page())
+    if strict and any(s.verdict == "refuted" for certificate in certificates for s in certificate.statements):
+        raise typer.Exit(1)
+
+
+def _chosen(
+    names: list[str], formulas: list[str], constants: dict[str, float], link: str | None
+) -> list[Parameterization]:
+    """The maps asked for, under the links asked for, with the constants that each of them has."""
+    from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization, ParameterizationError
+    from stablessm.parameterizations.links import LINKS
+
+    names = [part for name in names for part in name.split(",") if part]
+    chosen = [_named(name) for name in names] + [
+        Parameterization.from_formula(text, link="continuous" if link in (None, "all") else link) for text in formulas
+    ]
+    everything = not chosen
+    if everything:
+        chosen = list(PARAMETERIZATIONS.values())
+    known = {name for one in chosen for name in one.constant_names}
+    for name in constants:
+        if name not in known:
+            have = ", ".join(sorted(known)) or "none"
+            raise ParameterizationError(f"--constant: there is no constant {name!r} here; the constants are: {have}.")
+    if link is not None and link not in (*LINKS, "all"):
+        from difflib import get_close_matches
+
+        near = get_close_matches(link, (*LINKS, "all"), 1)
+        hint = f"; did you mean {near[0]!r}" if near else ""
+        raise ParameterizationError(f"--link must be one of {', '.join(LINKS)} or all, but got {link!r}{hint}.")
+    maps = []
+    for one in chosen:
+        own = {name: value for name, value in constants.items() if name in one.constant_names}
+        links = [one.link] if link is None else one.links if link == "all" else [link]
+        if everything and link in LINKS and link not in one.links:
+            continue
+        maps += [one.replace(link=each, constants=own) for each in links]
+    return maps
+
+
+def _named(name: str) -> Parameterization:
+    from difflib import get_close_matches
+
+    from stablessm.parameterizations import PARAMETERIZATIONS, ParameterizationError
+
+    if name in PARAMETERIZATIONS:
+        return PARAMETERIZATIONS[name]
+    near = get_close_matches(name, PARAMETERIZATIONS, 1)
+    hint = f"; did you mean {near[0]!r}" if near else ""
+    raise ParameterizationError(
+        f"there is no parameterization {name!r}; choose from {', '.join(PARAMETERIZATIONS)}, or use --formula{hint}."
+    )
+
+
+def _constants(entries: list[str]) -> dict[str, float]:
+    """Read NAME=VALUE entries; a comma list in one entry works too."""
+    values = {}
+    for entry in [part for entry in entries for part in entry.split(",")]:
+        name, equals, text = entry.partition("=")
+        try:
+            number = float(text)
+        except ValueError:
+            number = None
+        if not equals or not name.strip().isidentifier() or number is None:
+            raise typer.BadParameter(f"--constant takes NAME=VALUE such as b=0.5, but got {entry!r}.")
+        values[name.strip()] = number
+    return values

@@ -1,0 +1,90 @@
+"""Statements of the form "this quantity of the weight is bounded".
+
+A proof runs for all positive constants first; if that fails, under the condition for stability; and last at the values
+given. A condition that is needed is reported, and tested for need: at constants that break it the quantity is examined
+again, so that "proved for b > 1/2" does not pass for a proof.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import sympy
+
+from stablessm.theory.bounds import Bound, Quantity, bound_of, in_words, witness_of
+from stablessm.theory.conditions import failing_values
+from stablessm.theory.domain import under_stability
+from stablessm.theory.enclosure import value_at
+from stablessm.theory.outcomes import Undecided
+from stablessm.theory.problem import Problem
+from stablessm.theory.statement import Statement, counterexample_at
+
+Quantities = Callable[[Problem], tuple[str, list[Quantity]]]
+"""From a problem to the quantity's name and its pieces."""
+
+
+def bounded(identity: str, problem: Problem, quantities: Quantities) -> Statement:
+    """Decide whether a quantity is bounded over the stable weights.
+
+    Args:
+        identity: the statement's id.
+        problem: the map.
+        quantities: builds the quantity's smooth pieces; may raise `Undecided`.
+    """
+    reasons: list[str] = []
+    given = dict(problem.values)
+
+    def examined(case: Problem) -> tuple[str, Bound] | None:
+        try:
+            name, pieces = quantities(case)
+            if not pieces:
+                raise Undecided("a stable weight; there is none")
+            return name, bound_of(pieces)
+        except Undecided as reason:
+            reasons.append(str(reason))
+            return None
+
+    found = examined(problem)
+    if found is not None:
+        return _stated(identity, problem, found, _for_all(problem, found[1]), given)
+    condition, conditional, needed = None, None, []
+    try:
+        case, needed = under_stability(replace(problem, values=()))
+        conditional = examined(case)
+    except Undecided as reason:
+        reasons.append(str(reason))
+    if conditional is not None and not conditional[1].blow_ups:
+        condition = problem.rename(" and ".join(sympy.sstr(requirement.relation()) for requirement in needed))
+        if all(requirement.holds(given) for requirement in needed):
+            return _stated(identity, case, conditional, condition, given)
+    special = problem.specialised()
+    if special.constants and condition:
+        broken = failing_values(needed, given, special.constants)
+        special = problem.specialised(broken) if broken else special
+        given |= broken or {}
+    if not special.constants:
+        found = examined(special)
+        if found is not None and (found[1].blow_ups or set(given) <= set(dict(problem.values))):
+            return _stated(identity, problem, found, condition if found[1].blow_ups else None, given)
+    tried = "; ".join(dict.fromkeys(reasons)) or "constants that break the condition"
+    return Statement(identity, "undecided", problem.rename(f"tried: {tried}"), condition)
+
+
+def _for_all(problem, bound) -> str | None:
+    if bound.blow_ups:
+        return "never"
+    constants = problem.constants
+    return problem.rename("all " + ", ".join(f"{symbol} > 0" for symbol in constants)) if constants else None
+
+
+def _stated(identity, problem, found, condition, given):
+    name, bound = found
+    shown = in_words(problem, name, bound)
+    if not bound.blow_ups:
+        return Statement(identity, "proved", shown, condition)
+    values = dict.fromkeys(problem.constants, sympy.Integer(1)) | given
+    witness = witness_of(bound, values)
+    if witness is None:
+        return Statement(identity, "undecided", f"{shown}; tried: a weight at which it is large", condition)
+    weight, size = witness
+    shown = f"{shown}; it is {float(size):.3g} at w = {float(value_at(weight, {})):.6g}"
+    return Statement(identity, "refuted", shown, condition, counterexample_at(problem, weight, values))

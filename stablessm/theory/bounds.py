@@ -1,0 +1,176 @@
+"""Is a quantity of the weight bounded, by what, and where does it blow up?
+
+A quantity is given in smooth pieces. On an open piece it is continuous, so it is bounded there if and only if its limits
+at the two ends are finite. Where one is infinite its growth is read off the logarithmic derivative: with
+k = lim (w - p) q'/q it grows like |w - p|^k at a finite p, and likewise at infinity, where an infinite k is exponential
+growth or faster, at the rate lim q'/q.
+"""
+
+from dataclasses import dataclass
+
+import sympy
+
+from stablessm.theory.enclosure import value_at
+from stablessm.theory.limits import limit_at, normal, tidy
+from stablessm.theory.outcomes import Undecided
+from stablessm.theory.problem import W, Problem
+from stablessm.theory.signs import constant_sign
+from stablessm.theory.zeros import zeros_on
+
+LARGE = 10**6
+"""A counter-example shows the quantity above this number."""
+
+_INFINITE = (sympy.oo, -sympy.oo)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A smooth quantity on an open interval; its modulus is what is bounded."""
+
+    lower: sympy.Expr
+    upper: sympy.Expr
+    expression: sympy.Expr
+
+    def split_at_zero(self) -> "list[Quantity]":
+        """The quantity on both sides of w = 0, where it lies inside."""
+        if constant_sign(self.lower) in (0, 1) or constant_sign(self.upper) in (0, -1):
+            return [self]
+        if constant_sign(self.lower) is None or constant_sign(self.upper) is None:
+            raise Undecided(f"whether 0 lies in ({self.lower}, {self.upper})")
+        ends = (self.lower, sympy.Integer(0), self.upper)
+        return [Quantity(ends[i], ends[i + 1], self.expression) for i in (0, 1)]
+
+
+@dataclass(frozen=True)
+class BlowUp:
+    """An end of a piece at which a quantity is infinite."""
+
+    quantity: Quantity
+    point: sympy.Expr
+    side: str
+
+    def words(self, problem: Problem) -> str:
+        """Where, and how fast."""
+        q, point = self.quantity.expression, self.point
+        finite = point not in _INFINITE
+        approach = f"w -> {problem.text(point)}" + (self.side if finite else "")
+        rate = normal(sympy.diff(q, W) / q)
+        distance = f"abs({problem.text(W - point)})" if finite else "abs(w)"
+        try:
+            order = limit_at(normal(rate * (W - point if finite else W)), W, point, self.side)
+            if order not in _INFINITE:
+                return f"like {distance}^({problem.text(tidy(order))}) as {approach}"
+            speed = limit_at(rate, W, point, self.side)
+        except Undecided:
+            return f"as {approach}"
+        if finite or speed in _INFINITE:
+            return f"faster than any {'power' if finite else 'exponential'} as {approach}"
+        return f"like exp({problem.text(tidy(speed) * W)}), up to powers, as {approach}"
+
+    def weights(self, values: dict) -> list[sympy.Expr]:
+        """Weights that approach the point from inside the piece."""
+        if self.point in _INFINITE:
+            steps = [sympy.Integer(n) for n in (3, 5, 10, 15, 20, 30, 50, 100, 200, 500)]
+            return [(-n if self.point < 0 else n) for n in steps + [sympy.Integer(10) ** k for k in range(3, 13)]]
+        direction = 1 if self.side == "+" else -1
+        return [self.point.subs(values) + direction * sympy.Rational(1, 10**k) for k in range(1, 13)]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What is known of sup |q|.
+
+    Attributes:
+        blow_ups: where q is infinite; empty if q is bounded.
+        values: the moduli among which the supremum is, with where: (modulus, weight, attained);
+            the weight is None where q is constant on a piece. Empty if not found.
+        constant: the modulus, where q is constant.
+    """
+
+    blow_ups: tuple[BlowUp, ...]
+    values: tuple[tuple[sympy.Expr, sympy.Expr | None, bool], ...] = ()
+    constant: sympy.Expr | None = None
+
+
+def bound_of(quantities: list[Quantity]) -> Bound:
+    """Decide whether a quantity given in pieces is bounded.
+
+    Raises:
+        Undecided: a limit at an end of a piece was not found.
+    """
+    pieces = [Quantity(q.lower, q.upper, normal(q.expression)) for q in quantities]
+    if pieces and all(W not in q.expression.free_symbols for q in pieces):
+        moduli = [_modulus(q.expression) for q in pieces]
+        if all(constant_sign(m - moduli[0]) == 0 for m in moduli):
+            return Bound((), ((moduli[0], sympy.Integer(0), True),), moduli[0])
+    blow_ups, values = [], []
+    for q in pieces:
+        if W not in q.expression.free_symbols:
+            continue
+        for point, side in ((q.lower, "+"), (q.upper, "-")):
+            value = limit_at(q.expression, W, point, side)
+            if value in _INFINITE:
+                blow_ups.append(BlowUp(q, point, side))
+            else:
+                values.append((_modulus(value), point, False))
+    if blow_ups:
+        return Bound(tuple(blow_ups))
+    try:
+        for q in pieces:
+            slope = normal(sympy.diff(q.expression, W))
+            if slope == 0:
+                values.append((_modulus(q.expression), None, True))
+                continue
+            for point in zeros_on(slope, W, q.lower, q.upper):
+                values.append((_modulus(normal(q.expression.subs(W, point))), point, True))
+    except Undecided:
+        return Bound(())
+    return Bound((), tuple(_largest(values)))
+
+
+def _modulus(value):
+    sign = constant_sign(value)
+    return sympy.Abs(value) if sign is None else sign * value
+
+
+def _largest(values):
+    """The values that may be the largest: those not known to lie below another, one of equal ones."""
+    kept: list = []
+    for value in values:
+        signs = [constant_sign(value[0] - other[0]) for other in kept]
+        if -1 in signs or (0 in signs and not value[2]):
+            continue
+        kept = [other for other, sign in zip(kept, signs, strict=True) if sign not in (0, 1)] + [value]
+    return kept
+
+
+def witness_of(bound: Bound, values: dict, large: int = LARGE) -> tuple[sympy.Expr, object] | None:
+    """A weight at which the quantity is above a large number, checked by interval arithmetic, and the value there."""
+    for blow_up in bound.blow_ups:
+        for weight in blow_up.weights(values):
+            try:
+                size = abs(value_at(blow_up.quantity.expression, values | {W: weight}))
+            except ArithmeticError:
+                continue
+            if size > large:
+                return weight, size
+    return None
+
+
+def in_words(problem: Problem, name: str, bound: Bound) -> str:
+    """The finding as text."""
+    if bound.constant is not None:
+        return f"{name} = {problem.text(bound.constant)} for every w"
+    if bound.blow_ups:
+        growth = list(dict.fromkeys(blow_up.words(problem) for blow_up in bound.blow_ups))
+        return f"{name} is unbounded: it grows " + ", and ".join(growth)
+    if not bound.values:
+        return f"{name} is bounded; its supremum was not found in closed form"
+    levels = [problem.text(value) for value, _, _ in bound.values]
+    least = levels[0] if len(levels) == 1 else f"max({', '.join(levels)})"
+    where = [
+        f"{'at w =' if attained else 'as w ->'} {problem.text(point)}"
+        for _, point, attained in bound.values
+        if point is not None
+    ]
+    return ", ".join([f"sup of {name} = {least}", " or ".join(dict.fromkeys(where))][: 1 + bool(where)])

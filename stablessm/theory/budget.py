@@ -1,0 +1,51 @@
+"""A time limit for one statement.
+
+Symbolic simplification has no useful bound on its running time, so every statement runs under a limit and becomes
+`undecided (time)` when it is exceeded. On the main thread the limit is a real-time signal, which interrupts pure Python
+wherever it is; on any other thread, or on a system without `setitimer`, the statement runs without a limit.
+"""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class OutOfTime(BaseException):
+    """The time limit passed. Not an `Exception`, so that no `except Exception` inside SymPy swallows it."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise `OutOfTime` in the body once it has run for `seconds`.
+
+    The timer repeats, so that a signal lost inside a destructor or a bare `except` is sent again.
+
+    Args:
+        seconds: the limit, in seconds of wall-clock time.
+
+    Raises:
+        OutOfTime: from within the body.
+
+    Example:
+        >>> with time_limit(5.0):
+        ...     1 + 1
+        2
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+    active = True
+
+    def interrupt(signum: int, frame: object) -> None:
+        if active:
+            raise OutOfTime
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    try:
+        yield
+    finally:
+        active = False
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,132 @@
+"""Statements `gradient_over_weight`, `lipschitz` and `criterion`: the reasoning that leads to `best`.
+
+*Gradient over weight.* A step of gradient descent keeps its size relative to the weight when |f'|/(f^2 |w|) <= L
+(discrete: 1 - |f| in place of |f|).
+
+*Equation 11.* The gradient is Lipschitz in the weight when tau'' is bounded, tau = 1/|f| (discrete: tau = 1/(1 - f)).
+
+*The criterion's solution.* Asking for f'/f^2 = 2 a w makes the first ratio 2 a for every w. With tau this is
+tau' = 2 a w, hence tau = a w^2 + b and f = -1/(a w^2 + b); in discrete time f'/(1 - f)^2 = 2 a w gives
+f = 1 - 1/(a w^2 + b). The general solution comes from SymPy's `dsolve` and is put back into the equation.
+"""
+
+from functools import lru_cache
+
+import sympy
+
+from stablessm.theory.bounded import bounded
+from stablessm.theory.bounds import Quantity
+from stablessm.theory.domain import cells_of, covering, decaying
+from stablessm.theory.enclosure import value_at
+from stablessm.theory.gradient import FORMS, scale_of
+from stablessm.theory.limits import normal
+from stablessm.theory.outcomes import Undecided
+from stablessm.theory.problem import W, Problem
+from stablessm.theory.signs import TRIAL_VALUES, inner_points, sign_on
+from stablessm.theory.statement import Statement, counterexample_at
+
+
+def gradient_over_weight(problem: Problem) -> Statement:
+    """Is the gradient scale divided by the size of the weight bounded over the stable weights?"""
+    name = FORMS[problem.link].replace("f^2", "(f^2 |w|)").replace("(1 - |f|)^2", "((1 - |f|)^2 |w|)")
+
+    def quantities(case):
+        pieces = []
+        for cell in _cells(case):
+            pieces += Quantity(cell.lower, cell.upper, scale_of(cell) / W).split_at_zero()
+        return name, pieces
+
+    return bounded("gradient_over_weight", problem, quantities)
+
+
+def lipschitz(problem: Problem) -> Statement:
+    """Is tau'' bounded over the weights with s > 0 (Equation 11)?"""
+    name = "|tau''|, tau = 1/|f|," if problem.link == "continuous" else "|tau''|, tau = 1/(1 - f),"
+
+    def quantities(case):
+        return name, [Quantity(c.lower, c.upper, sympy.diff(1 / c.margin(), W, 2)) for c in decaying(case)]
+
+    return bounded("lipschitz", problem, quantities)
+
+
+def _cells(case):
+    """Exact cells where the branches of the margin can be told apart, else both branches everywhere."""
+    try:
+        return cells_of(case)
+    except Undecided:
+        return covering(case)
+
+
+@lru_cache(maxsize=2)
+def solution(discrete: bool) -> tuple[sympy.Expr, sympy.Expr]:
+    """The general solution f(w) of the criterion's equation, with the equation it solves.
+
+    Args:
+        discrete: f'/(1 - f)^2 = 2 a w instead of f'/f^2 = 2 a w.
+
+    Returns:
+        (f, equation): f in w, a and b, the constant of integration written as b; the equation as text-free SymPy.
+
+    Raises:
+        Undecided: the solver's answer does not satisfy the equation.
+    """
+    a, b = sympy.symbols("a b", positive=True)
+    f = sympy.Function("f")
+    size = 1 - f(W) if discrete else f(W)
+    equation = sympy.Eq(sympy.Derivative(f(W), W) / size**2, 2 * a * W)
+    solved = sympy.dsolve(equation, f(W), hint="separable")
+    free = next(symbol for symbol in solved.free_symbols if symbol not in (a, W))
+    signed = solved.rhs.subs(free, b)
+    shape = (1 if discrete else 0) - 1 / (a * W**2 + b)
+    result = shape if normal(signed - shape) == 0 else sympy.factor(signed)
+    if normal(equation.lhs.subs(f(W), result).doit() - equation.rhs) != 0:
+        raise Undecided(f"{result} in {equation}")
+    return result, equation
+
+
+def criterion(problem: Problem) -> Statement:
+    """Does the map solve f'/f^2 = 2 a w (discrete: f'/(1 - f)^2 = 2 a w) for some a > 0?"""
+    discrete = problem.link != "continuous"
+    form = "f'/(1 - f)^2 = 2 a w" if discrete else "f'/f^2 = 2 a w"
+    solved = f"{form} has the solutions f = {solution(discrete)[0]}"
+    try:
+        cells = decaying(problem)
+    except Undecided:
+        cells = decaying(problem.specialised())
+    ratios = {(c.lower, c.upper): normal(sympy.diff(1 / c.margin(), W) / W) for c in cells}
+    if not ratios:
+        return Statement("criterion", "undecided", f"{solved}; tried: a stable weight; there is none")
+    levels = set(ratios.values())
+    if (
+        len(levels) == 1
+        and W not in (level := levels.pop()).free_symbols
+        and sign_on(level, W, *next(iter(ratios))) == 1
+    ):
+        constants = problem.constants
+        condition = problem.rename("all " + ", ".join(f"{symbol} > 0" for symbol in constants)) if constants else None
+        shown = f"{solved}; this map is one of them, with 2 a = {problem.text(level)}"
+        return Statement("criterion", "proved", shown, condition)
+    return _not_a_solution(problem, solved, ratios)
+
+
+def _not_a_solution(problem, solved, ratios):
+    """Two weights at which the ratio differs refute it: for a solution it is 2 a at both."""
+    given = dict(problem.values)
+    values = {symbol: given.get(symbol, TRIAL_VALUES[0]) for symbol in problem.constants}
+    seen = []
+    for (lower, upper), ratio in ratios.items():
+        for point in [sympy.Integer(n) for n in (1, 2, -1, -2)] + inner_points(lower, upper):
+            weight = point.subs(values)
+            if not lower.subs(values) < weight < upper.subs(values):
+                continue
+            try:
+                size = value_at(ratio.subs(values), {W: weight})
+            except ArithmeticError:
+                continue
+            if size <= 0 or (seen and abs(size - seen[0][1]) > 1e-12 * (abs(size) + abs(seen[0][1]))):
+                shown = "; ".join(f"f'/(f^2 w) = {float(v):.6g} at w = {p}" for p, v in [*seen, (weight, size)])
+                shown = shown.replace("f^2", "(1 - f)^2") if problem.link != "continuous" else shown
+                example = counterexample_at(problem, weight, values)
+                return Statement("criterion", "refuted", f"{solved}; this map is none: {shown}", "never", example)
+            seen = seen or [(weight, size)]
+    return Statement("criterion", "undecided", f"{solved}; tried: two weights at which the ratio differs")

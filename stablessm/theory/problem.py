@@ -1,0 +1,122 @@
+"""What is to be proved about: one decay s(w), a link, and constants under canonical names.
+
+SymPy orders sums by the names of symbols, so a proof could depend on what a constant is called. Constants are therefore
+renamed before anything is done, by the structure of the formula alone, and get their own names back in the text of the
+statements: a formula has the same verdicts whatever its constants are called.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from itertools import islice, permutations
+
+import sympy
+from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.str import StrPrinter
+
+W = sympy.Symbol("w", real=True)
+"""The weight."""
+
+S = sympy.Symbol("s", positive=True)
+"""The decay, where a statement is written as a function of it."""
+
+_MANY = 120
+"""Renamings tried; up to five constants this is all of them."""
+
+
+class _Printer(StrPrinter):
+    """Text in the formula language: 1/s**2 for s**(-2), lower-case abs, max and min."""
+
+    def _print_Pow(self, expr: sympy.Pow, rational: bool = False) -> str:  # noqa: N802
+        if expr.exp.is_Rational and expr.exp < 0 and expr.exp != -1 and expr.base.is_commutative:
+            below = self.parenthesize(expr.base**-expr.exp, PRECEDENCE["Mul"] + 1)
+            return f"1/{below}"
+        return super()._print_Pow(expr, rational)
+
+    def _print_Abs(self, expr: sympy.Abs) -> str:  # noqa: N802
+        return f"abs({self._print(expr.args[0])})"
+
+    def _print_Max(self, expr: sympy.Max) -> str:  # noqa: N802
+        return f"max({self.stringify(expr.args, ', ')})"
+
+    def _print_Min(self, expr: sympy.Min) -> str:  # noqa: N802
+        return f"min({self.stringify(expr.args, ', ')})"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A map in the form the proofs work on.
+
+    Attributes:
+        decay: s(w), exact numbers only, constants named k1, k2, ...
+        link: "continuous", "one-minus" or "exponential".
+        values: exact values of constants, for those that have one.
+        names: the user's name of each constant.
+        back: what constants that were put in by a proof stand for, e.g. d = b - 1/2.
+    """
+
+    decay: sympy.Expr
+    link: str
+    values: tuple[tuple[sympy.Symbol, sympy.Rational], ...] = ()
+    names: tuple[tuple[sympy.Symbol, str], ...] = ()
+    back: tuple[tuple[sympy.Symbol, sympy.Expr], ...] = ()
+
+    @property
+    def constants(self) -> tuple[sympy.Symbol, ...]:
+        """The constants that are still symbols."""
+        return tuple(sorted(self.decay.free_symbols - {W}, key=str))
+
+    @property
+    def eigenvalue(self) -> sympy.Expr:
+        """lambda as an expression of w: -s, 1 - s or exp(-s)."""
+        return self.eigenvalue_of(self.decay)
+
+    def eigenvalue_of(self, decay: sympy.Expr) -> sympy.Expr:
+        """lambda as an expression of the given decay."""
+        return {"continuous": -decay, "one-minus": 1 - decay, "exponential": sympy.exp(-decay)}[self.link]
+
+    def specialised(self, values: dict[sympy.Symbol, sympy.Expr] | None = None) -> "Problem":
+        """The problem with the constants' values (or the given ones) put in."""
+        chosen = dict(self.values) if values is None else values
+        kept = tuple((symbol, value) for symbol, value in self.values if symbol not in chosen)
+        return replace(self, decay=self.decay.subs(chosen), values=kept)
+
+    def text(self, expression: object) -> str:
+        """Text of an expression, in the user's names and the formula language's functions."""
+        if not isinstance(expression, sympy.Basic):
+            return self.rename(str(expression))
+        if expression.has(*dict(self.back)):
+            expression = sympy.factor(expression.subs(dict(self.back)))
+        return self.rename(_Printer().doprint(expression))
+
+    def rename(self, text: str) -> str:
+        """Put the user's names of the constants into a text written with the canonical ones."""
+        names = {str(symbol): name for symbol, name in self.names}
+        return re.sub(r"\b[A-Za-z]\w*\b", lambda found: names.get(found.group(), found.group()), text)
+
+
+def problem_of(expression: sympy.Expr, link: str, constants: dict[str, float] | None = None) -> Problem:
+    """The canonical problem of a decay.
+
+    Args:
+        expression: s(w) in elementary functions; `w` is the symbol named "w", every other symbol a constant.
+        link: how the decay becomes an eigenvalue.
+        constants: values by the constants' own names; a decimal number is taken exactly as written.
+    """
+    exact = expression.replace(lambda node: isinstance(node, sympy.Float), lambda node: sympy.Rational(str(node)))
+    exact = exact.xreplace({symbol: W for symbol in exact.free_symbols if symbol.name == "w"})
+    originals = sorted(exact.free_symbols - {W}, key=str)
+    canonical = [sympy.Symbol(f"k{i + 1}", positive=True) for i in range(len(originals))]
+    orders = list(islice(permutations(originals), _MANY))
+    forms = [exact.xreplace(dict(zip(order, canonical, strict=True))) for order in orders]
+    _, order, form = min(zip(map(sympy.srepr, forms), orders, forms, strict=True), key=lambda found: found[0])
+    given = constants or {}
+    return Problem(
+        decay=form,
+        link=link,
+        values=tuple(
+            (symbol, sympy.Rational(str(given[old.name])))
+            for old, symbol in zip(order, canonical, strict=True)
+            if old.name in given
+        ),
+        names=tuple((symbol, old.name) for old, symbol in zip(order, canonical, strict=True)),
+    )

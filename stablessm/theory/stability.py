@@ -1,0 +1,193 @@
+"""Statement `stability`: is every eigenvalue the map can produce stable?
+
+With the decay s(w) the eigenvalue is -s, 1 - s or exp(-s). It is stable exactly where s > 0, and under the link 1 - s
+where 0 < s < 2. The range of s is known from finitely many extremes (ranges.py), hence
+
+    stable for all w  <=>  v > 0 for every attained extreme v,  v >= 0 for every limit that is only approached,
+
+and likewise with 2 - v. Each of these is a condition on the constants. Touching the boundary is a failure: there lambda
+is 0 or has modulus 1 and the memory does not decay. Approaching it as w grows is not: that is how a map reaches long
+memory.
+"""
+
+from dataclasses import dataclass
+
+import sympy
+
+from stablessm.theory.conditions import Requirement, failing_values, open_ones
+from stablessm.theory.enclosure import enclose
+from stablessm.theory.outcomes import Undecided, Undefined
+from stablessm.theory.pieces import pieces_of
+from stablessm.theory.problem import W, Problem
+from stablessm.theory.ranges import Extreme, extremes_of
+from stablessm.theory.signs import constant_sign, inner_points
+from stablessm.theory.statement import Statement, counterexample_at
+
+_WEIGHTS = [sympy.Rational(0)] + [
+    sign * sympy.Rational(p, q)
+    for p, q in [(1, 1), (2, 1), (1, 2), (3, 1), (5, 1), (1, 10), (3, 2), (10, 1), (20, 1), (50, 1), (1, 100), (300, 1)]
+    for sign in (1, -1)
+]
+"""Weights tried for a counter-example, the simplest first."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """The range of the decay over all real weights.
+
+    Attributes:
+        extremes: the values that bound it.
+        gaps: weights at which the decay has no real value, one per gap.
+        requirements: what stability demands of the constants.
+    """
+
+    extremes: tuple[Extreme, ...]
+    gaps: tuple[sympy.Expr, ...]
+    requirements: tuple[Requirement, ...]
+
+
+def range_of(problem: Problem) -> Range:
+    """The range of the decay, for all values of the constants that are symbols.
+
+    Raises:
+        Undecided: some extreme was not found.
+    """
+    pieces = pieces_of(problem.decay, W)
+    extremes = tuple(extremes_of(problem.decay, pieces, W))
+    gaps = [inner_points(p.lower, p.upper)[1] for p in pieces if p.expression is None]
+    gaps += [p.upper for p in pieces[:-1] if p.upper not in gaps and _undefined(problem, p.upper)]
+    requirements = []
+    for extreme in extremes:
+        requirements.append(Requirement(extreme.value, extreme.attained))
+        if problem.link == "one-minus":
+            requirements.append(Requirement(2 - extreme.value, extreme.attained))
+    return Range(extremes, tuple(gaps), tuple(requirements))
+
+
+def _undefined(problem, point) -> bool:
+    values = dict.fromkeys(problem.constants, sympy.Integer(1))
+    try:
+        enclose(problem.decay, values | {W: point.subs(values)})
+    except Undefined:
+        return True
+    except ArithmeticError:
+        return False
+    return False
+
+
+def stability(problem: Problem) -> Statement:
+    """Decide whether the map is stable for every weight, with the condition on its constants."""
+    values = dict(problem.values)
+    tried = []
+    for attempt in dict.fromkeys((problem, problem.specialised())):
+        try:
+            found = range_of(attempt)
+        except Undecided as reason:
+            tried.append(str(reason))
+            continue
+        return _decided(problem, attempt, found)
+    witness = unstable_weight(problem, values) if not problem.specialised().constants else None
+    if witness is not None:
+        example = counterexample_at(problem, witness, values)
+        return Statement("stability", "refuted", _failure(problem, witness, values), None, example, "numeric")
+    return Statement("stability", "undecided", problem.rename("tried: " + "; ".join(tried)))
+
+
+def _decided(problem, attempt, found):
+    values = {symbol: value for symbol, value in problem.values if symbol in attempt.constants}
+    everything = dict(problem.values)
+    needed = None if found.gaps else open_ones(list(found.requirements))
+    condition = _condition(problem, attempt, needed)
+    shown = _describe(problem, found)
+    if needed is not None:
+        held = [requirement.holds(values) for requirement in needed]
+        if all(held):
+            return Statement("stability", "proved", shown, condition)
+        if False not in held:
+            free = tuple(symbol for symbol in attempt.constants if symbol not in values)
+            everything = failing_values(needed, everything, free)
+            if everything is None:
+                return Statement(
+                    "stability", "undecided", f"{shown}; tried: constants that break the condition", condition
+                )
+    else:
+        everything |= {symbol: sympy.Integer(1) for symbol in problem.constants if symbol not in everything}
+    points = [e.weight for e in found.extremes if e.weight.is_finite is not False and e.attained]
+    witness = unstable_weight(problem, everything, points + list(found.gaps))
+    if witness is None:
+        return Statement("stability", "undecided", f"{shown}; tried: a weight that breaks the condition", condition)
+    shown = f"{shown}; {_failure(problem, witness, everything)}"
+    return Statement("stability", "refuted", shown, condition, counterexample_at(problem, witness, everything))
+
+
+def unstable_weight(problem: Problem, values: dict, points: tuple = ()) -> sympy.Expr | None:
+    """A weight at which the eigenvalue is certainly not stable, real ones first; None if none was found."""
+    decay, gap = problem.decay.subs(values), None
+    for weight in [*_WEIGHTS, *points]:
+        point = weight.subs(values)
+        try:
+            enclose(decay, {W: point})
+        except Undefined:
+            gap = point if gap is None else gap
+            continue
+        except ArithmeticError:
+            continue
+        value = decay.subs(W, point)
+        if constant_sign(value) in (0, -1) or (problem.link == "one-minus" and constant_sign(2 - value) in (0, -1)):
+            return point
+    return gap
+
+
+def _failure(problem, weight, values) -> str:
+    try:
+        interval = enclose(problem.eigenvalue, values | {W: weight})
+    except ArithmeticError:
+        return f"no real eigenvalue at w = {weight}"
+    return f"eigenvalue {float(interval.mid):.6g} at w = {weight}"
+
+
+def _condition(problem, attempt, needed):
+    if needed is None:
+        return "never"
+    if needed:
+        return problem.rename(" and ".join(sympy.sstr(requirement.relation()) for requirement in needed))
+    if attempt.constants:
+        return problem.rename("all " + ", ".join(f"{symbol} > 0" for symbol in attempt.constants))
+    return None
+
+
+def _describe(problem, found) -> str:
+    """The range in words: values attained, with where, and values approached."""
+    parts: dict[str, list[str]] = {}
+    for extreme in found.extremes:
+        if extreme.span:
+            inside = f"s = {problem.text(extreme.value)} for {problem.text(extreme.span[0])} < w < {problem.text(extreme.span[1])}"
+            parts[inside] = []
+            continue
+        verb = "=" if extreme.attained else "->"
+        parts.setdefault(f"s {verb} {problem.text(extreme.value)}", []).append(problem.text(extreme.weight))
+    low, high = _ends(found.extremes)
+    shown = f"{problem.text(low[0])} {low[1]} s {high[1]} {problem.text(high[0])}" if low and high else "range of s"
+    where = []
+    for value, weights in parts.items():
+        at, verb = ("as", "->") if "->" in value else ("at", "=")
+        where.append(f"{value} {at} w {verb} {', '.join(weights)}" if weights else value)
+    gaps = [f"s is not defined at w = {problem.text(gap)}" for gap in found.gaps]
+    return "; ".join([shown, *where, *gaps])
+
+
+def _ends(extremes):
+    """The least and the greatest value with "<=" where it is attained, where the constants let them be compared."""
+    ends = []
+    for direction in (1, -1):
+        best = None
+        for extreme in extremes:
+            difference = 1 if best is None else constant_sign(direction * (best.value - extreme.value))
+            if best is not None and best.value == extreme.value:
+                difference = 0
+            if difference is None:
+                return None, None
+            if difference > 0 or (difference == 0 and extreme.attained):
+                best = extreme
+        ends.append((best.value, "<=" if best.attained else "<") if best else None)
+    return ends

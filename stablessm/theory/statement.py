@@ -1,0 +1,84 @@
+"""A statement about a map, and what came of it."""
+
+from dataclasses import dataclass
+
+import sympy
+
+from stablessm.theory.enclosure import value_at
+from stablessm.theory.problem import W, Problem
+
+VERDICTS = ("proved", "refuted", "undecided")
+METHODS = ("symbolic", "enclosure", "numeric")
+
+
+@dataclass(frozen=True)
+class CounterExample:
+    """A weight at which a statement fails.
+
+    Attributes:
+        weight: the weight.
+        eigenvalue: lambda at the weight, None where it has no real value.
+        constants: values chosen for constants that had none, as sorted pairs.
+    """
+
+    weight: float
+    eigenvalue: float | None
+    constants: tuple[tuple[str, float], ...] = ()
+
+    def to_json(self) -> dict:
+        """The schema's object; `constants` only where values were chosen."""
+        plain = {"weight": self.weight, "eigenvalue": self.eigenvalue}
+        return plain | ({"constants": dict(self.constants)} if self.constants else {})
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A verdict with its grounds.
+
+    Attributes:
+        id: one of the contract's ids.
+        verdict: "proved", "refuted" or "undecided".
+        expression: what was found, as text; for an undecided statement what was tried.
+        condition: the condition under which the statement holds, as text, or None if it needs none.
+        counterexample: where it fails, if it does.
+        method: "symbolic", "enclosure" (interval arithmetic) or "numeric" (a counter-example found by search).
+        seconds: time taken.
+    """
+
+    id: str
+    verdict: str
+    expression: str
+    condition: str | None = None
+    counterexample: CounterExample | None = None
+    method: str = "symbolic"
+    seconds: float = 0.0
+
+    def to_json(self) -> dict:
+        """The schema's object."""
+        return {
+            "id": self.id,
+            "verdict": self.verdict,
+            "expression": self.expression,
+            "condition": self.condition,
+            "counterexample": self.counterexample.to_json() if self.counterexample else None,
+            "method": self.method,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def counterexample_at(problem: Problem, weight: sympy.Expr, values: dict) -> CounterExample:
+    """The counter-example at a weight, its eigenvalue computed by interval arithmetic.
+
+    Args:
+        problem: the map.
+        weight: an exact weight, an expression of the constants.
+        values: values of all its constants; those not among the problem's own are recorded.
+    """
+    point = weight.subs(values)
+    try:
+        eigenvalue = float(value_at(problem.eigenvalue, values | {W: point})) + 0.0
+    except ArithmeticError:
+        eigenvalue = None
+    names, given = dict(problem.names), dict(problem.values)
+    chosen = sorted((names[symbol], float(value)) for symbol, value in values.items() if symbol not in given)
+    return CounterExample(float(value_at(point, {})) + 0.0, eigenvalue, tuple(chosen))

@@ -1,0 +1,84 @@
+"""Verifying a map: every statement, each under its own time limit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from stablessm.theory.budget import OutOfTime, time_limit
+from stablessm.theory.certificate import Certificate
+from stablessm.theory.criteria import criterion, gradient_over_weight, lipschitz
+from stablessm.theory.gradient import gradient_scale
+from stablessm.theory.outcomes import Undecided
+from stablessm.theory.problem import Problem, problem_of
+from stablessm.theory.stability import stability
+from stablessm.theory.statement import Statement
+
+if TYPE_CHECKING:
+    from stablessm.parameterizations import Parameterization
+
+STATEMENTS: dict[str, Callable[[Problem], Statement]] = {
+    "stability": stability,
+    "gradient_scale": gradient_scale,
+    "gradient_over_weight": gradient_over_weight,
+    "lipschitz": lipschitz,
+    "criterion": criterion,
+}
+"""The statements by id, in the order of the contract."""
+
+TIME_LIMIT = 10.0
+"""Seconds for one statement."""
+
+
+def verify(parameterization: Parameterization, *, limit: float = TIME_LIMIT) -> Certificate:
+    """Prove, refute or leave undecided what the theory says about a map.
+
+    Everything is derived from the map's formula; its name plays no part. Constants without a value are positive symbols:
+    a statement about them is proved when it holds for all positive values, and otherwise carries its condition.
+
+    Args:
+        parameterization: the map.
+        limit: seconds for each statement; one that takes longer is `undecided`.
+
+    Returns:
+        The certificate.
+
+    Example:
+        >>> from stablessm.parameterizations import PARAMETERIZATIONS
+        >>> best = PARAMETERIZATIONS["best"].replace(link="one-minus", constants={"b": 0.5})
+        >>> statement = verify(best)["stability"]
+        >>> statement.verdict, statement.condition, statement.counterexample.eigenvalue
+        ('refuted', 'b > 1/2', -1.0)
+
+    References: Wang and Li, StableSSM (ICML 2024), Definition 3.2, Theorem 3.4, Eq. 11.
+    """
+    problem = problem_of(parameterization.expression, parameterization.link, dict(parameterization.constants))
+    return Certificate(
+        name=parameterization.name,
+        formula=parameterization.formula,
+        link=parameterization.link,
+        constants=tuple(sorted(parameterization.constants.items())),
+        statements=tuple(timed(identity, prove, problem, limit) for identity, prove in STATEMENTS.items()),
+    )
+
+
+def timed(identity: str, prove: Callable[[Problem], Statement], problem: Problem, limit: float) -> Statement:
+    """One statement with its time, undecided where the proof gives up, breaks down or takes too long.
+
+    A symbolic engine may fail in any way on a formula it was never tried on; that must cost the verdict of one
+    statement, not the page, and the verdict says what happened.
+    """
+    start = time.perf_counter()
+    try:
+        with time_limit(limit):
+            statement = prove(problem)
+    except OutOfTime:
+        statement = Statement(identity, "undecided", f"undecided (time): tried for {limit:g} s")
+    except Undecided as reason:
+        statement = Statement(identity, "undecided", problem.rename(f"tried: {reason}"))
+    except Exception as error:
+        what = str(error).splitlines()[0] if str(error) else ""
+        statement = Statement(identity, "undecided", problem.rename(f"tried: stopped by {type(error).__name__} {what}"))
+    return replace(statement, seconds=time.perf_counter() - start)
