@@ -63,7 +63,8 @@ def _run(spec: Spec, device: str, fresh: bool, out: Path | None) -> None:
         raise typer.Exit(1) from None
     if result.failures:
         reasons = sorted(set(result.failures.values()))
-        typer.echo(f"Error: {len(result.failures)} work items failed: {'; '.join(reasons[:3])}", err=True)
+        count = f"{len(result.failures)} work item{'s' * (len(result.failures) > 1)}"
+        typer.echo(f"Error: {count} failed: {'; '.join(reasons[:3])}", err=True)
         typer.echo(f"saved {result.path}")
         raise typer.Exit(1)
     if result.computed == 0:

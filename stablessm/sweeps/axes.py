@@ -97,7 +97,7 @@ AXES: dict[str, Axis] = dict(
         _axis("parameterization", "map", True, "parameterization"),
         _axis("link", "name", True, "link", choices=LINKS),
         _axis("target", "name", True, "target", registry="stablessm.targets:TARGETS"),
-        _axis("optimizer", "name", True, "optimizer"),
+        _axis("optimizer", "name", True, "optimizer", registry="stablessm.training:OPTIMIZERS"),
         _axis("width", "integer", True, "width", low=1, high=4096),
         _axis("seed", "integer", False, "seed", low=0, high=2**32 - 1),
         _axis("repeat", "integer", False, "repeat", low=0, high=2**32 - 1),

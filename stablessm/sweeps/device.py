@@ -62,4 +62,5 @@ def enable_compilation_cache() -> None:
     if jax.config.jax_compilation_cache_dir is None:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         jax.config.update("jax_compilation_cache_dir", str(home / "stablessm" / "jax"))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+    if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 
 from stablessm.measurements.base import Measurement, Program
 from stablessm.sweeps.device import computing
+from stablessm.sweeps.errors import SweepError
 from stablessm.sweeps.layout import Layout
 from stablessm.sweeps.plan import Plan, WorkItem
 from stablessm.sweeps.starts import Starts
@@ -69,21 +70,31 @@ class Programs:
         return built
 
     def working(self, combinations: Sequence[int]) -> list[int]:
-        """Return those of the static combinations that build, in groups that share a start.
-
-        Raises:
-            Exception: what the first one raised, where none of them builds.
-        """
+        """Return those of the static combinations that build, in groups that share a start."""
         groups: dict[Any, list[int]] = {}
-        first: Exception | None = None
         for combination in combinations:
             try:
-                groups.setdefault(self.build(combination).start, []).append(combination)
-            except Exception as error:
-                first = first or error
-        if first is not None and not groups:
-            raise first
+                start = self.build(combination).start
+            except Exception:  # kept, and raised again when its work items run
+                continue
+            groups.setdefault(start, []).append(combination)
         return [combination for group in groups.values() for combination in group]
+
+    def coordinates(self) -> list[Mapping[str, Any]]:
+        """Return the inner coordinates of every static combination that builds.
+
+        Raises:
+            ValueError: none of them builds; what the first one raised, where that is a finished sentence.
+        """
+        working = self.working(range(len(self.plan.combinations)))
+        if not working:
+            try:
+                self.build(0)
+            except ValueError:
+                raise
+            except Exception as error:
+                raise SweepError(f"no part of this sweep can be built: {first_line(error)}") from error
+        return [self.build(combination).coordinates for combination in working]
 
     def compile(self, combination: int) -> Future[Callable[..., Any]]:
         """Start to compile a static combination, once; the future holds (traced, starts, index) -> results."""
@@ -122,6 +133,12 @@ class Programs:
             arguments = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), dict(item.traced))
             index = jax.ShapeDtypeStruct(item.index.shape, item.index.dtype)
             return mapped.lower(arguments, shapes, index).compile()
+
+
+def first_line(error: Exception) -> str:
+    """Return the kind of an exception and the first line of its text, at most 300 characters."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0]}"[:300] if lines else type(error).__name__
 
 
 def _fit(name: str, results: dict[str, Any], layout: Layout, cells: int) -> np.ndarray:

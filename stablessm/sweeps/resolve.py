@@ -35,7 +35,7 @@ def resolve_axes(raw: Raw, where: Where, measurement: Measurement) -> dict[str, 
     """
     known = dict(measurement.axes)
     if "parameterization" in known:
-        known.setdefault("link", ())
+        known["link"] = ()  # an axis only where a declaration makes it one; a map brings a link of its own
     for name, (_, place) in raw.items():
         if name not in known or name not in AXES:
             raise place.unknown("axis", name, known)
@@ -46,7 +46,7 @@ def resolve_axes(raw: Raw, where: Where, measurement: Measurement) -> dict[str, 
         default = known[name]
         if name in raw:
             values[name] = axis_values(axis, *raw[name])
-        elif default is None and name != "link":
+        elif default is None:
             raise where.at("axes").error(
                 f"the measurement '{measurement.name}' needs values for the axis '{name}' ({axis.allowed})"
             )

@@ -165,7 +165,7 @@ def _compute(
     """Compute every work item that is pending or failed; return the store, the count and what is worth noting."""
     chosen = choose_device(device)
     enable_compilation_cache()
-    from stablessm.sweeps.programs import Programs
+    from stablessm.sweeps.programs import Programs, first_line
 
     with Programs(plan, measurement, chosen) as programs, ExitStack() as held:
         status = store.status() if store is not None else np.zeros(plan.items, np.int8)
@@ -174,8 +174,7 @@ def _compute(
         order = programs.working(combinations)
         order += [combination for combination in combinations if combination not in order]
         if store is None:
-            coordinates = [programs.build(one).coordinates for one in programs.working(range(len(plan.combinations)))]
-            layout = Layout(variables, join_coordinates(coordinates, variables))
+            layout = Layout(variables, join_coordinates(programs.coordinates(), variables))
             if folder.exists():
                 stores.remove(folder)
             store = stores.create(folder, plan, layout)
@@ -190,7 +189,7 @@ def _compute(
             try:
                 results = programs.run(item, store.layout)
             except Exception as error:
-                reason = f"{type(error).__name__}: {error}"
+                reason = first_line(error)
                 store.fail(number, reason)
                 watched.add_failure(item, reason)
             else:

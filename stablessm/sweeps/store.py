@@ -47,6 +47,10 @@ class Store:
         with _named(path):
             group = zarr.open_group(str(path), mode="r+", zarr_format=3, use_consolidated=False)
             self._arrays = {name: group[name] for name in (*layout.variables, "status")}
+            for name, array in self._arrays.items():
+                inner = layout.shape(name) if name != "status" else ()
+                if array.shape[1:] != inner or array.chunks != (chunk, *inner) or array.shape[0] % chunk:
+                    raise ValueError(f"the array {name} is laid out in another way")
 
     def status(self) -> np.ndarray:
         """Return the status of every work item, int8 of shape (items,)."""
@@ -89,14 +93,18 @@ class Store:
             self._arrays["status"][self._cells(item)] = FAILED
 
     def read(self, name: str) -> np.ndarray:
-        """Return a variable of all padded cells, shape (items * chunk, *inner); fill values where not done."""
-        with _named(self.path):
-            return np.asarray(self._arrays[name][:])
+        """Return a variable of all padded cells, shape (items * chunk, *inner); fill values where not done.
 
-    def read_item(self, name: str, item: int) -> np.ndarray:
-        """Return a variable of one work item, shape (chunk, *inner)."""
+        Raises:
+            StoreError: a chunk that is damaged, or missing although its work item is done.
+        """
         with _named(self.path):
-            return np.asarray(self._arrays[name][self._cells(item)])
+            array = self._arrays[name]
+            for item in np.flatnonzero(self.status() == DONE) if name != "status" else ():
+                chunk = self.path / name / array.metadata.encode_chunk_key((int(item), *(0,) * (array.ndim - 1)))
+                if not chunk.is_file():
+                    raise FileNotFoundError(f"the file {chunk.relative_to(self.path)} is missing")
+            return np.asarray(array[:])
 
     def failures(self) -> dict[int, str]:
         """Return the reason of every failed work item."""

@@ -1,0 +1,178 @@
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from stablessm import datasets
+from stablessm.datasets import DatasetError, DatasetWriteError, load, save, save_provenance
+
+
+@pytest.fixture
+def dataset():
+    data = {
+        "loss": (("map", "step"), np.array([[1.0, np.nan, 3], [4, 5, np.inf]], np.float32)),
+        "pole": ("map", np.array([1 + 2j, complex(np.nan, 0)], np.complex64)),
+        "start_hash": ("map", np.array([1, 2**64 - 1], np.uint64)),
+        "stable": ("map", np.array([True, False])),
+        "outcome": ("map", np.array([0, -1], np.int8)),
+        "total": ((), 1.5),
+    }
+    coordinates = {"map": ["exp", "béta"], "step": [0.1, 0.2, 0.30000000000000004], "link": ("map", ["x", "longer"])}
+    made = xr.Dataset(data, coords=coordinates)
+    for variable in made.variables.values():
+        variable.attrs.update(units="days", long_name="something")
+    made.outcome.attrs.update(flag_values=np.array([-1, 0], np.int8), flag_meanings="missing fine")
+    made.attrs = {
+        "none": None, "true": True, "table": {"a": [1, None, {"b": 0.1}]}, "list": ["a", 1], "big": 2**70, "float": 0.1,
+        "integer": 3, "empty": "", "prefixed": "json:1", "array": np.array([1.5, 2.5]), "one": np.array([7]),
+    }  # fmt: skip
+    return made
+
+
+def test_what_is_loaded_is_identical_to_what_was_saved(dataset, tmp_path):
+    save(dataset, tmp_path / "new" / "a.nc")
+    loaded = load(tmp_path / "new" / "a.nc")
+    xr.testing.assert_identical(loaded, dataset)
+    assert {name: v.dtype for name, v in loaded.variables.items()} == {n: v.dtype for n, v in dataset.variables.items()}
+    assert loaded.attrs["true"] is True and loaded.attrs["none"] is None and type(loaded.attrs["integer"]) is int
+
+
+def test_the_same_dataset_gives_the_same_bytes(dataset, tmp_path):
+    save(dataset, tmp_path / "a.nc")
+    save(load(tmp_path / "a.nc"), tmp_path / "b.nc")
+    script = "import sys; from stablessm.datasets import load, save; save(load(sys.argv[1] + '/a.nc'), sys.argv[1] + '/c.nc')"
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True)
+    first = (tmp_path / "a.nc").read_bytes()
+    assert (tmp_path / "b.nc").read_bytes() == first and (tmp_path / "c.nc").read_bytes() == first
+
+
+def test_saving_changes_nothing_in_memory(dataset, tmp_path):
+    before = dataset.copy(deep=True)
+    save(dataset, tmp_path / "a.nc")
+    xr.testing.assert_identical(before, dataset)
+
+
+@pytest.mark.parametrize("attribute", ["units", "long_name"])
+@pytest.mark.parametrize("name", ["loss", "map"])
+def test_every_variable_says_what_it_is(dataset, tmp_path, name, attribute):
+    del dataset[name].attrs[attribute]
+    with pytest.raises(DatasetError, match=f"the variable '{name}' needs the attribute '{attribute}'"):
+        save(dataset, tmp_path / "a.nc")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_outcome_codes_have_meanings(dataset, tmp_path):
+    dataset.outcome.attrs["flag_meanings"] = "one two three"
+    with pytest.raises(DatasetError, match="one word in 'flag_meanings'"):
+        save(dataset, tmp_path / "a.nc")
+    del dataset.outcome.attrs["flag_meanings"]
+    with pytest.raises(DatasetError, match="needs both 'flag_values' and 'flag_meanings'"):
+        save(dataset, tmp_path / "a.nc")
+    del dataset.outcome.attrs["flag_values"]
+    with pytest.raises(DatasetError, match="'outcome' needs both"):
+        save(dataset, tmp_path / "a.nc")
+    dataset.outcome.attrs.update(flag_values=np.array([0, 1], np.int8), flag_meanings="fine bad")
+    with pytest.raises(DatasetError, match="'outcome' holds -1, which is not among"):
+        save(dataset, tmp_path / "a.nc")
+
+
+def test_attributes_that_cannot_be_stored_are_refused(dataset, tmp_path):
+    dataset.attrs["complex"] = 1j
+    with pytest.raises(DatasetError, match="1j cannot be stored"):
+        save(dataset, tmp_path / "a.nc")
+
+
+def test_missing_damaged_and_foreign_files_are_named(dataset, tmp_path):
+    with pytest.raises(DatasetError, match=r"there is no dataset '.*gone\.nc'\."):
+        load(tmp_path / "gone.nc")
+    with pytest.raises(DatasetError, match="cannot be read"):
+        load(tmp_path)
+    (tmp_path / "text.nc").write_text("not netCDF")
+    with pytest.raises(DatasetError, match=r"text\.nc' is damaged, or no netCDF file"):
+        load(tmp_path / "text.nc")
+    xr.Dataset({"x": 1.0}).to_netcdf(tmp_path / "foreign.nc", engine="h5netcdf")
+    with pytest.raises(DatasetError, match=r"foreign\.nc' is no dataset of stablessm"):
+        load(tmp_path / "foreign.nc")
+    save(dataset, tmp_path / "a.nc")
+    content = (tmp_path / "a.nc").read_bytes()
+    for length in (0, 10, len(content) // 2, len(content) - 100):
+        (tmp_path / "cut.nc").write_bytes(content[:length])
+        with pytest.raises(DatasetError, match=r"cut\.nc' is damaged"):
+            load(tmp_path / "cut.nc")
+
+
+def test_flipped_bytes_in_numbers_are_caught(dataset, tmp_path):
+    dataset["many"] = ("many", np.random.default_rng(0).random(4000), {"units": "1", "long_name": "many"})
+    save(dataset, tmp_path / "a.nc")
+    content = bytearray((tmp_path / "a.nc").read_bytes())
+    for place in range(len(content) - 20000, len(content) - 4000, 4000):
+        flipped = bytearray(content)
+        flipped[place] ^= 0xFF
+        (tmp_path / "b.nc").write_bytes(flipped)
+        with pytest.raises(DatasetError, match="damaged"):
+            load(tmp_path / "b.nc")
+
+
+def test_foreign_and_damaged_files_are_never_overwritten(dataset, tmp_path):
+    (tmp_path / "a.nc").write_text("precious")
+    with pytest.raises(DatasetError, match=r"a\.nc' is damaged, or no netCDF file; it is not overwritten"):
+        save(dataset, tmp_path / "a.nc")
+    assert (tmp_path / "a.nc").read_text() == "precious"
+    (tmp_path / "b.nc").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(DatasetError, match="not overwritten"):
+        save(dataset, tmp_path / "b.nc")
+
+
+@pytest.mark.parametrize("broken", ["fsync", "replace"])
+def test_a_refusing_disk_leaves_the_old_file(dataset, tmp_path, monkeypatch, broken):
+    save(dataset, tmp_path / "a.nc")
+    old = (tmp_path / "a.nc").read_bytes()
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(datasets.os, broken, refuse)
+    with pytest.raises(DatasetWriteError, match=r"a\.nc' cannot be written: No space left on device"):
+        save(dataset.isel(map=[0]), tmp_path / "a.nc")
+    assert (tmp_path / "a.nc").read_bytes() == old
+    assert [path.name for path in tmp_path.iterdir()] == ["a.nc"]
+
+
+@pytest.fixture
+def tiny_disk(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]).returncode:
+        pytest.skip("needs the right to mount a small file system")
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def test_a_full_disk_leaves_the_old_file(dataset, tiny_disk):
+    save(dataset, tiny_disk / "a.nc")
+    noise = np.random.default_rng(0).random(20000)
+    large = dataset.assign(noise=("noise", noise, {"units": "1", "long_name": "noise"}))
+    with pytest.raises(DatasetWriteError, match="No space left on device"):
+        save(large, tiny_disk / "a.nc")
+    xr.testing.assert_identical(load(tiny_disk / "a.nc"), dataset)
+    assert [path.name for path in tiny_disk.iterdir()] == ["a.nc"]
+
+
+def test_leftovers_of_a_kill_are_swept(dataset, tmp_path):
+    (tmp_path / ".a.nc.123.partial").write_text("half")
+    save(dataset, tmp_path / "a.nc")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.nc"]
+
+
+def test_provenance_lies_beside_the_dataset(tmp_path):
+    path = save_provenance(tmp_path / "name.nc", {"seconds": 1.5, "commit": None})
+    assert path.name == "name.provenance.json" and json.loads(path.read_text()) == {"seconds": 1.5, "commit": None}
+
+
+def test_datasets_reach_neither_jax_nor_sympy():
+    script = "import sys, stablessm.datasets; assert not {'jax', 'sympy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True)
