@@ -18,8 +18,8 @@ from stablessm.theory.outcomes import Undecided
 from stablessm.theory.problem import Problem
 from stablessm.theory.statement import Statement, counterexample_at
 
-Quantities = Callable[[Problem], tuple[str, list[Quantity]]]
-"""From a problem to the quantity's name and its pieces."""
+Quantities = Callable[[Problem], tuple[str, str, list[Quantity]]]
+"""From a problem to what is said beforehand, the quantity's name and its pieces."""
 
 
 def bounded(identity: str, problem: Problem, quantities: Quantities) -> Statement:
@@ -33,38 +33,38 @@ def bounded(identity: str, problem: Problem, quantities: Quantities) -> Statemen
     reasons: list[str] = []
     given = dict(problem.values)
 
-    def examined(case: Problem) -> tuple[str, Bound] | None:
+    def examined(case: Problem) -> tuple[str, str, Bound] | None:
         try:
-            name, pieces = quantities(case)
+            before, name, pieces = quantities(case)
             if not pieces:
                 raise Undecided("a stable weight; there is none")
-            return name, bound_of(pieces)
+            return before, name, bound_of(pieces)
         except Undecided as reason:
             reasons.append(str(reason))
             return None
 
     found = examined(problem)
     if found is not None:
-        return _stated(identity, problem, found, _for_all(problem, found[1]), given)
+        return _stated(identity, problem, found, _for_all(problem, found[2]), given)
     condition, conditional, needed = None, None, []
     try:
         case, needed = under_stability(replace(problem, values=()))
         conditional = examined(case)
     except Undecided as reason:
         reasons.append(str(reason))
-    if conditional is not None and not conditional[1].blow_ups:
+    if conditional is not None and not conditional[2].blow_ups:
         condition = problem.rename(" and ".join(sympy.sstr(requirement.relation()) for requirement in needed))
         if all(requirement.holds(given) for requirement in needed):
             return _stated(identity, case, conditional, condition, given)
     special = problem.specialised()
-    if special.constants and condition:
-        broken = failing_values(needed, given, special.constants)
-        special = problem.specialised(broken) if broken else special
-        given |= broken or {}
-    if not special.constants:
-        found = examined(special)
-        if found is not None and (found[1].blow_ups or set(given) <= set(dict(problem.values))):
-            return _stated(identity, problem, found, condition if found[1].blow_ups else None, given)
+    if special.constants:
+        # A refutation needs one choice of the free constants: one that breaks the condition, if there is one.
+        trial = failing_values(needed, given, special.constants) if condition else None
+        given = trial or given | dict.fromkeys(special.constants, sympy.Integer(1))
+        special = problem.specialised(given)
+    found = examined(special)
+    if found is not None and (found[2].blow_ups or set(given) <= set(dict(problem.values))):
+        return _stated(identity, problem, found, condition if found[2].blow_ups else None, given)
     tried = "; ".join(dict.fromkeys(reasons)) or "constants that break the condition"
     return Statement(identity, "undecided", problem.rename(f"tried: {tried}"), condition)
 
@@ -77,8 +77,8 @@ def _for_all(problem, bound) -> str | None:
 
 
 def _stated(identity, problem, found, condition, given):
-    name, bound = found
-    shown = in_words(problem, name, bound)
+    before, name, bound = found
+    shown = before + in_words(problem, name, bound)
     if not bound.blow_ups:
         return Statement(identity, "proved", shown, condition)
     values = dict.fromkeys(problem.constants, sympy.Integer(1)) | given

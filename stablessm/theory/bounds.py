@@ -13,12 +13,15 @@ import sympy
 from stablessm.theory.enclosure import value_at
 from stablessm.theory.limits import limit_at, normal, tidy
 from stablessm.theory.outcomes import Undecided
-from stablessm.theory.problem import W, Problem
+from stablessm.theory.problem import Problem, W
 from stablessm.theory.signs import constant_sign
 from stablessm.theory.zeros import zeros_on
 
 LARGE = 10**6
 """A counter-example shows the quantity above this number."""
+
+_LARGEST_SLOPE = 100
+"""Operations in a derivative beyond which its zeros are not looked for: the supremum is then left open."""
 
 _INFINITE = (sympy.oo, -sympy.oo)
 
@@ -121,6 +124,8 @@ def bound_of(quantities: list[Quantity]) -> Bound:
             if slope == 0:
                 values.append((_modulus(q.expression), None, True))
                 continue
+            if slope.count_ops() > _LARGEST_SLOPE:
+                return Bound(())
             for point in zeros_on(slope, W, q.lower, q.upper):
                 values.append((_modulus(normal(q.expression.subs(W, point))), point, True))
     except Undecided:

@@ -16,12 +16,13 @@ import sympy
 
 from stablessm.theory.bounded import bounded
 from stablessm.theory.bounds import Quantity
-from stablessm.theory.domain import cells_of, covering, decaying
+from stablessm.theory.domain import Cell, cells_of, covering, decaying
 from stablessm.theory.enclosure import value_at
 from stablessm.theory.gradient import FORMS, scale_of
+from stablessm.theory.jumps import jump_of
 from stablessm.theory.limits import normal
 from stablessm.theory.outcomes import Undecided
-from stablessm.theory.problem import W, Problem
+from stablessm.theory.problem import Problem, W
 from stablessm.theory.signs import TRIAL_VALUES, inner_points, sign_on
 from stablessm.theory.statement import Statement, counterexample_at
 
@@ -32,9 +33,9 @@ def gradient_over_weight(problem: Problem) -> Statement:
 
     def quantities(case):
         pieces = []
-        for cell in _cells(case):
+        for cell in stable_cells(case):
             pieces += Quantity(cell.lower, cell.upper, scale_of(cell) / W).split_at_zero()
-        return name, pieces
+        return "", name, pieces
 
     return bounded("gradient_over_weight", problem, quantities)
 
@@ -44,13 +45,22 @@ def lipschitz(problem: Problem) -> Statement:
     name = "|tau''|, tau = 1/|f|," if problem.link == "continuous" else "|tau''|, tau = 1/(1 - f),"
 
     def quantities(case):
-        return name, [Quantity(c.lower, c.upper, sympy.diff(1 / c.margin(), W, 2)) for c in decaying(case)]
+        return "", name, [Quantity(c.lower, c.upper, sympy.diff(1 / c.margin(), W, 2)) for c in decaying(case)]
 
-    return bounded("lipschitz", problem, quantities)
+    try:
+        jump = jump_of(decaying(problem), lambda cell: sympy.diff(1 / cell.margin(), W))
+    except Undecided as reason:
+        return Statement("lipschitz", "undecided", problem.rename(f"tried: {reason}"))
+    if jump is None:
+        return bounded("lipschitz", problem, quantities)
+    values = dict.fromkeys(problem.constants, sympy.Integer(1)) | dict(problem.values)
+    point, left, right = (problem.text(part) for part in jump)
+    shown = f"{name} is not bounded: tau' jumps from {left} to {right} at w = {point}"
+    return Statement("lipschitz", "refuted", shown, "never", counterexample_at(problem, jump[0], values))
 
 
-def _cells(case):
-    """Exact cells where the branches of the margin can be told apart, else both branches everywhere."""
+def stable_cells(case: Problem) -> tuple[Cell, ...]:
+    """The stable set: exact cells where the branches of the margin can be told apart, else both branches everywhere."""
     try:
         return cells_of(case)
     except Undecided:

@@ -18,7 +18,7 @@ from stablessm.theory.inverse import inverse_of
 from stablessm.theory.limits import normal, tidy
 from stablessm.theory.outcomes import Undecided
 from stablessm.theory.pieces import pieces_of
-from stablessm.theory.problem import W, Problem, S
+from stablessm.theory.problem import Problem, S, W
 from stablessm.theory.signs import TRIAL_VALUES, inner_points, sign_on
 from stablessm.theory.statement import Statement
 

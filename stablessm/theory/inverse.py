@@ -4,7 +4,7 @@ import sympy
 
 from stablessm.theory.limits import in_exponentials, normal
 from stablessm.theory.outcomes import Undecided
-from stablessm.theory.problem import W, S
+from stablessm.theory.problem import S, W
 
 _INVERSES = {
     sympy.exp: sympy.log,

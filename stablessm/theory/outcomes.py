@@ -5,13 +5,13 @@ ways in which the steps of this package fail, and each one ends up in a verdict.
 """
 
 
-class Undecided(Exception):  # noqa: N818 - an outcome, not an error
+class Undecided(Exception):
     """A step could not be closed; the message says what was tried."""
 
 
-class Undefined(ArithmeticError):  # noqa: N818
+class Undefined(ArithmeticError):
     """An expression has no finite real value at a point, e.g. log(-1) or 1/0."""
 
 
-class Unresolved(ArithmeticError):  # noqa: N818
+class Unresolved(ArithmeticError):
     """An interval is too wide, or a number too large, to tell whether the value exists."""

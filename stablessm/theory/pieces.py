@@ -6,6 +6,7 @@ cover the line up to finitely many points; on each the expression is smooth, or 
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import sympy
 
@@ -33,7 +34,7 @@ class Piece:
     def split(self, points: tuple[sympy.Expr, ...]) -> "list[Piece]":
         """The piece cut at increasing interior points."""
         ends = [self.lower, *points, self.upper]
-        return [Piece(low, high, self.expression) for low, high in zip(ends, ends[1:], strict=False)]
+        return [Piece(low, high, self.expression) for low, high in pairwise(ends)]
 
 
 @lru_cache(maxsize=512)

@@ -26,19 +26,19 @@ _MANY = 120
 class _Printer(StrPrinter):
     """Text in the formula language: 1/s**2 for s**(-2), lower-case abs, max and min."""
 
-    def _print_Pow(self, expr: sympy.Pow, rational: bool = False) -> str:  # noqa: N802
+    def _print_Pow(self, expr: sympy.Pow, rational: bool = False) -> str:
         if expr.exp.is_Rational and expr.exp < 0 and expr.exp != -1 and expr.base.is_commutative:
             below = self.parenthesize(expr.base**-expr.exp, PRECEDENCE["Mul"] + 1)
             return f"1/{below}"
         return super()._print_Pow(expr, rational)
 
-    def _print_Abs(self, expr: sympy.Abs) -> str:  # noqa: N802
+    def _print_Abs(self, expr: sympy.Abs) -> str:
         return f"abs({self._print(expr.args[0])})"
 
-    def _print_Max(self, expr: sympy.Max) -> str:  # noqa: N802
+    def _print_Max(self, expr: sympy.Max) -> str:
         return f"max({self.stringify(expr.args, ', ')})"
 
-    def _print_Min(self, expr: sympy.Min) -> str:  # noqa: N802
+    def _print_Min(self, expr: sympy.Min) -> str:
         return f"min({self.stringify(expr.args, ', ')})"
 
 

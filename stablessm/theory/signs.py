@@ -45,7 +45,10 @@ def constant_sign(value: sympy.Expr) -> int | None:
         return _number_sign(value)
     top, bottom = sympy.fraction(normal(value))
     signs = [_assumed(sympy.expand(part)) for part in (top, bottom)]
-    return None if None in signs else signs[0] * signs[1]
+    if None not in signs:
+        return signs[0] * signs[1]
+    constant = min(value.free_symbols, key=str)
+    return sign_on(value, constant, sympy.Integer(0), sympy.oo, 1)
 
 
 def _assumed(value):

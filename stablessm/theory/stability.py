@@ -18,7 +18,7 @@ from stablessm.theory.conditions import Requirement, failing_values, open_ones
 from stablessm.theory.enclosure import enclose
 from stablessm.theory.outcomes import Undecided, Undefined
 from stablessm.theory.pieces import pieces_of
-from stablessm.theory.problem import W, Problem
+from stablessm.theory.problem import Problem, W
 from stablessm.theory.ranges import Extreme, extremes_of
 from stablessm.theory.signs import constant_sign, inner_points
 from stablessm.theory.statement import Statement, counterexample_at

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import sympy
 
 from stablessm.theory.enclosure import value_at
-from stablessm.theory.problem import W, Problem
+from stablessm.theory.problem import Problem, W
 
 VERDICTS = ("proved", "refuted", "undecided")
 METHODS = ("symbolic", "enclosure", "numeric")

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from stablessm.theory.budget import OutOfTime, time_limit
 from stablessm.theory.certificate import Certificate
 from stablessm.theory.criteria import criterion, gradient_over_weight, lipschitz
+from stablessm.theory.curvature import curvature
 from stablessm.theory.gradient import gradient_scale
+from stablessm.theory.modulus import modulus
 from stablessm.theory.outcomes import Undecided
 from stablessm.theory.problem import Problem, problem_of
 from stablessm.theory.stability import stability
@@ -21,9 +23,11 @@ if TYPE_CHECKING:
 
 STATEMENTS: dict[str, Callable[[Problem], Statement]] = {
     "stability": stability,
+    "modulus": modulus,
     "gradient_scale": gradient_scale,
     "gradient_over_weight": gradient_over_weight,
     "lipschitz": lipschitz,
+    "curvature": curvature,
     "criterion": criterion,
 }
 """The statements by id, in the order of the contract."""
