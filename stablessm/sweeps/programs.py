@@ -116,11 +116,11 @@ class Programs:
         Raises:
             Exception: whatever the measurement, the compiler or the device raised.
         """
-        program = self.build(item.combination)
-        compiled = self.compile(item.combination).result()
+        program, compiled = self.build(item.combination), self.compile(item.combination)
         with computing(self.device, self.plan.spec.precision):
-            starts, hashes = self._starts.get(program.start, item.seeds)
-            results = dict(compiled(dict(item.traced), starts, item.index))
+            starts, hashes = self._starts.get(program.start, item.seeds)  # while the pool compiles
+            run = compiled.result()
+            results = dict(run(dict(item.traced), starts, item.index))
             if "start_hash" in layout.variables:
                 results["start_hash"] = hashes[item.index]
             return {name: _fit(name, results, layout, len(item.index)) for name in layout.variables}

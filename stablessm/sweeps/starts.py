@@ -12,8 +12,8 @@ import jax
 import numpy as np
 
 
-class _Compiled(NamedTuple):
-    run: Callable[[Any], Any]
+class _Traced(NamedTuple):
+    lowered: Any
     shapes: Any
 
 
@@ -21,7 +21,7 @@ class Starts:
     """Starts by `Program.start` and seeds; the latest few sets are kept, for they can be large.
 
     Two programs share starts where their `start` functions are equal (hash and ==), as one function or two equal frozen
-    callables are. Compilation may be asked for from several threads.
+    callables are. `shapes` may be called from several threads; it only traces, so that no thread waits for a compiler.
     """
 
     def __init__(self, count: int, *, keep: int = 2) -> None:
@@ -32,12 +32,18 @@ class Starts:
             keep: how many sets to hold on to.
         """
         self._count, self._keep, self._lock = count, keep, threading.Lock()
-        self._compiled: dict[Any, _Compiled] = {}
+        self._traced: dict[Any, _Traced] = {}
+        self._compiled: dict[Any, Callable[[Any], Any]] = {}
         self._sets: OrderedDict[Any, tuple[Any, np.ndarray]] = OrderedDict()
 
     def shapes(self, start: Callable[[Any], Any]) -> Any:
-        """Return the pytree of `jax.ShapeDtypeStruct` that `get` returns for a start function; compiles it."""
-        return self._compile(start).shapes
+        """Return the pytree of `jax.ShapeDtypeStruct` that `get` returns for a start function; traces it once."""
+        with self._lock:
+            if start not in self._traced:
+                lowered = jax.jit(jax.vmap(start)).lower(jax.ShapeDtypeStruct((self._count,), np.uint32))
+                shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), lowered.out_info)
+                self._traced[start] = _Traced(lowered, shapes)
+            return self._traced[start].shapes
 
     def get(self, start: Callable[[Any], Any], seeds: np.ndarray) -> tuple[Any, np.ndarray]:
         """Return the stacked starts of a set of seeds, and the hash of each.
@@ -55,17 +61,12 @@ class Starts:
             return self._sets[key]
         while len(self._sets) >= self._keep:
             self._sets.popitem(last=False)
-        stack = self._compile(start).run(seeds)
+        if start not in self._compiled:
+            self.shapes(start)
+            self._compiled[start] = self._traced[start].lowered.compile()
+        stack = self._compiled[start](seeds)
         self._sets[key] = stack, hash_starts(stack, len(seeds))
         return self._sets[key]
-
-    def _compile(self, start: Callable[[Any], Any]) -> _Compiled:
-        with self._lock:
-            if start not in self._compiled:
-                lowered = jax.jit(jax.vmap(start)).lower(jax.ShapeDtypeStruct((self._count,), np.uint32))
-                shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), lowered.out_info)
-                self._compiled[start] = _Compiled(lowered.compile(), shapes)
-            return self._compiled[start]
 
 
 def hash_starts(stack: Any, count: int) -> np.ndarray:

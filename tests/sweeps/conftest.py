@@ -9,21 +9,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(tempfile.gettempdir()) / "stablessm-test-cache"))
 
-BASE = {
-    "name": "toy",
-    "measurement": "toy",
-    "chunk": 4,
-    "axes": {
-        "parameterization": ["exp", "best"],
-        "seed": [0, 1, 2],
-        "learning_rate": [0.01, 0.1, 0.5],
-    },
-}
-
 
 @pytest.fixture
 def base():
-    """A small declaration: 2 maps, 3 seeds, 3 rates; 9 cells a map in 3 work items, the last with 3 cells of padding."""
+    """A small declaration: 2 maps, 3 seeds, 3 rates; 9 cells a map in 3 work items, the last with 3 of padding."""
+    from toy_measurement import BASE
+
     return copy.deepcopy(BASE)
 
 

@@ -33,5 +33,8 @@ def test_in_a_wheel(tmp_path, monkeypatch):
 
 
 def test_importing_the_places_is_light():
-    script = "import sys, stablessm.sweeps.places as p; p.places(); assert not {'numpy', 'jax', 'sympy', 'pydantic'} & set(sys.modules)"
+    script = (
+        "import sys, stablessm.sweeps.places as p; p.places(); "
+        "assert not {'numpy', 'jax', 'sympy', 'pydantic'} & set(sys.modules)"
+    )
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -10,8 +10,14 @@ from stablessm.sweeps.spec import difference
 FORMULA = "1/(a*w**2 + b)"
 
 BAD = {
-    "unknown map": ({"axes.parameterization": ["bst"]}, "'toy', key 'axes.parameterization': unknown map 'bst'; the nearest is 'best' (known: "),
-    "unknown measurement": ({"measurement": "tyo"}, "'toy', key 'measurement': unknown measurement 'tyo'; the nearest is 'toy' (known: toy)."),
+    "unknown map": (
+        {"axes.parameterization": ["bst"]},
+        "'toy', key 'axes.parameterization': unknown map 'bst'; the nearest is 'best' (known: ",
+    ),
+    "unknown measurement": (
+        {"measurement": "tyo"},
+        "'toy', key 'measurement': unknown measurement 'tyo'; the nearest is 'toy' (known: toy).",
+    ),
     "unknown axis": ({"axes.sed": [1]}, "key 'axes.sed': unknown axis 'sed'; the nearest is 'seed'"),
     "axis of another measurement": ({"axes.beta": [1.0]}, "key 'axes.beta': unknown axis 'beta'"),
     "unknown setting": ({"settings.step": 3}, "key 'settings.step': unknown setting 'step'; the nearest is 'steps'"),
@@ -19,9 +25,15 @@ BAD = {
     "unknown figure": ({"figures": ["nothing"]}, "key 'figures': unknown figure 'nothing'"),
     "unknown key": ({"axis": {}}, "'toy': unknown key 'axis'; the nearest is 'axes'"),
     "unknown scale": ({"scale": {"large": {}}}, "key 'scale': unknown key 'large' (known: quick, full)"),
-    "unknown key of a scale": ({"scale": {"full": {"axs": {}}}}, "key 'scale.full': unknown key 'axs'; the nearest is 'axes'"),
+    "unknown key of a scale": (
+        {"scale": {"full": {"axs": {}}}},
+        "key 'scale.full': unknown key 'axs'; the nearest is 'axes'",
+    ),
     "wrong type": ({"title": 3}, "key 'title': it must be a valid string, but got 3"),
-    "zero rate": ({"axes.learning_rate": [0.1, 0]}, "the learning rate must be a finite number in (0, 1000], but got 0."),
+    "zero rate": (
+        {"axes.learning_rate": [0.1, 0]},
+        "the learning rate must be a finite number in (0, 1000], but got 0.",
+    ),
     "negative rate": ({"axes.learning_rate": [-1.0]}, "(0, 1000], but got -1.0"),
     "large rate": ({"axes.learning_rate": [1001]}, "(0, 1000], but got 1001"),
     "nan rate": ({"axes.learning_rate": [float("nan")]}, "(0, 1000], but got nan"),
@@ -40,40 +52,91 @@ BAD = {
     "grid of seeds": ({"axes.seed": {"log": [1, 2, 3]}}, "makes real numbers, but the seed must be an integer"),
     "range of rates": ({"axes.learning_rate": {"range": 3}}, "{range = n} counts 0 to n - 1 on an integer axis"),
     "endless range": ({"axes.seed": {"range": 10**9}}, "n an integer from 1 to 1000000, but got 1000000000"),
-    "short grid": ({"axes.learning_rate": {"log": [0.1, 1]}}, "{log = [lo, hi, n]} takes three numbers, but got [0.1, 1]"),
+    "short grid": (
+        {"axes.learning_rate": {"log": [0.1, 1]}},
+        "{log = [lo, hi, n]} takes three numbers, but got [0.1, 1]",
+    ),
     "grid from zero": ({"axes.learning_rate": {"log": [0, 1, 3]}}, "(0, 1000], but got 0"),
     "grid of one": ({"axes.learning_rate": {"log": [0.1, 1, 1]}}, "must be an integer from 2 to 1000000, but got 1"),
     "grid of equals": ({"axes.learning_rate": {"log": [0.1, 0.1, 3]}}, "but got 0.1 twice"),
-    "no steps": ({"settings.steps": 0}, "key 'settings.steps': the number of steps must be an integer from 1 to 10000000, but got 0"),
+    "no steps": (
+        {"settings.steps": 0},
+        "key 'settings.steps': the number of steps must be an integer from 1 to 10000000, but got 0",
+    ),
     "many steps": ({"settings.steps": 10**7 + 1}, "1 to 10000000, but got 10000001"),
-    "infinite setting": ({"settings.levels": [float("inf")]}, "key 'settings.levels': it must be a finite number, but got inf"),
-    "text for a number": ({"settings.points": "three"}, "key 'settings.points': it must be a valid integer, unable to parse"),
+    "infinite setting": (
+        {"settings.levels": [float("inf")]},
+        "key 'settings.levels': it must be a finite number, but got inf",
+    ),
+    "text for a number": (
+        {"settings.points": "three"},
+        "key 'settings.points': it must be a valid integer, unable to parse",
+    ),
     "bool for a number": ({"settings.points": True}, "key 'settings.points': expected a number, but got True"),
     "chunk": ({"chunk": 0}, "key 'chunk': the chunk must be an integer from 1 to 1000000, but got 0"),
     "precision": ({"precision": "float16"}, "key 'precision': unknown precision 'float16'; the nearest is 'float"),
     "name of a folder": ({"name": "../toy"}, "key 'name': a name is made of a-z, 0-9, _ and -"),
     "empty name": ({"name": ""}, "key 'name': a name is made of"),
-    "map key": ({"axes.parameterization": [{"name": "exp", "lnk": "x"}]}, "unknown key of a map 'lnk'; the nearest is 'link'"),
+    "map key": (
+        {"axes.parameterization": [{"name": "exp", "lnk": "x"}]},
+        "unknown key of a map 'lnk'; the nearest is 'link'",
+    ),
     "map without name": ({"axes.parameterization": [{"link": "continuous"}]}, "a map needs either a name or a formula"),
     "map as number": ({"axes.parameterization": [3]}, "a map must be a name or a table"),
-    "illegal link": ({"axes.parameterization": [{"name": "tanh", "link": "continuous"}]}, "'tanh' has the links one-minus, but not 'continuous'"),
-    "illegal pair": ({"axes.parameterization": ["tanh"], "axes.link": ["one-minus", "exponential"]}, "'tanh' has the links one-minus, but not 'exponential'"),
-    "unknown link": ({"axes.link": ["one-mnus"]}, "key 'axes.link': unknown link 'one-mnus'; the nearest is 'one-minus'"),
-    "two links": ({"axes.parameterization": [{"name": "exp", "link": "exponential"}], "axes.link": ["continuous"]}, "the map 'exp' sets a link of its own, but 'link' is an axis"),
-    "unknown constant": ({"axes.parameterization": [{"name": "best", "constants": {"c": 1}}]}, "'best' has no constant 'c'"),
-    "bad constant": ({"axes.parameterization": [{"name": "best", "constants": {"b": -1}}]}, "must be a positive finite number, but got -1.0"),
-    "missing constant": ({"axes.parameterization": [{"formula": FORMULA}]}, f"the formula '{FORMULA}' needs a value for a, b"),
+    "illegal link": (
+        {"axes.parameterization": [{"name": "tanh", "link": "continuous"}]},
+        "'tanh' has the links one-minus, but not 'continuous'",
+    ),
+    "illegal pair": (
+        {"axes.parameterization": ["tanh"], "axes.link": ["one-minus", "exponential"]},
+        "'tanh' has the links one-minus, but not 'exponential'",
+    ),
+    "unknown link": (
+        {"axes.link": ["one-mnus"]},
+        "key 'axes.link': unknown link 'one-mnus'; the nearest is 'one-minus'",
+    ),
+    "two links": (
+        {"axes.parameterization": [{"name": "exp", "link": "exponential"}], "axes.link": ["continuous"]},
+        "the map 'exp' sets a link of its own, but 'link' is an axis",
+    ),
+    "unknown constant": (
+        {"axes.parameterization": [{"name": "best", "constants": {"c": 1}}]},
+        "'best' has no constant 'c'",
+    ),
+    "bad constant": (
+        {"axes.parameterization": [{"name": "best", "constants": {"b": -1}}]},
+        "must be a positive finite number, but got -1.0",
+    ),
+    "missing constant": (
+        {"axes.parameterization": [{"formula": FORMULA}]},
+        f"the formula '{FORMULA}' needs a value for a, b",
+    ),
     "broken formula": ({"axes.parameterization": [{"formula": "1/(w"}]}, "the formula '1/(w' cannot be read"),
     "foreign function": ({"axes.parameterization": [{"formula": "open(w)"}]}, "'open' is not one of the functions"),
-    "negative formula": ({"axes.parameterization": [{"formula": "w**2 - 1"}]}, "the decay 'w**2 - 1' is not positive everywhere: it is -1 at w = 0"),
-    "complex formula": ({"axes.parameterization": [{"formula": "sqrt(w) + 1"}]}, "the decay 'sqrt(w) + 1' is not real everywhere"),
+    "negative formula": (
+        {"axes.parameterization": [{"formula": "w**2 - 1"}]},
+        "the decay 'w**2 - 1' is not positive everywhere: it is -1 at w = 0",
+    ),
+    "complex formula": (
+        {"axes.parameterization": [{"formula": "sqrt(w) + 1"}]},
+        "the decay 'sqrt(w) + 1' is not real everywhere",
+    ),
     "map twice": ({"axes.parameterization": ["exp", {"name": "exp"}]}, "but got the map 'exp' twice"),
-    "label twice": ({"axes.parameterization": [{"name": "exp", "label": "x"}, {"name": "best", "label": "x"}]}, "but got 'x' twice"),
-    "constant of no map": ({"axes.constant_b": [0.5], "axes.parameterization": ["exp"]}, "no map here has the constant 'b'"),
+    "label twice": (
+        {"axes.parameterization": [{"name": "exp", "label": "x"}, {"name": "best", "label": "x"}]},
+        "but got 'x' twice",
+    ),
+    "constant of no map": (
+        {"axes.constant_b": [0.5], "axes.parameterization": ["exp"]},
+        "no map here has the constant 'b'",
+    ),
     "zero constant": ({"axes.constant_b": [0.0]}, "the constant b must be a finite number above 0, but got 0.0"),
-    "too many cells": ({"axes.seed": {"range": 10**6}, "axes.learning_rate": {"log": [0.1, 1, 100]}}, "a sweep holds at most 10000000 cells"),
+    "too many cells": (
+        {"axes.seed": {"range": 10**6}, "axes.learning_rate": {"log": [0.1, 1, 100]}},
+        "a sweep holds at most 10000000 cells",
+    ),
     "bad full scale": ({"scale": {"full": {"axes": {"seed": [-1]}}}}, "key 'scale.full.axes.seed': the seed must be"),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -117,7 +180,7 @@ def test_required_keys(base, measurements):
 
 
 def test_files(tmp_path, measurements):
-    with pytest.raises(SpecError, match="unknown experiment 'nothing'.*or give the path of a TOML file"):
+    with pytest.raises(SpecError, match=r"unknown experiment 'nothing'.*or give the path of a TOML file"):
         load_spec("nothing", measurements=measurements)
     with pytest.raises(SpecError, match="there is no declaration"):
         load_spec(tmp_path / "gone.toml", measurements=measurements)
@@ -223,7 +286,8 @@ def test_reading_a_declaration_needs_no_jax(base):
         "import sys\nfrom stablessm.measurements.base import Measurement, Settings\n"
         "from stablessm.sweeps.declarations import load_spec\n"
         "one = Measurement('m', '', '', {'parameterization': None}, Settings, lambda s: {}, 'x:y')\n"
-        "load_spec({'name': 'm', 'measurement': 'm', 'axes': {'parameterization': ['exp', 'best']}}, measurements={'m': one})\n"
+        "document = {'name': 'm', 'measurement': 'm', 'axes': {'parameterization': ['exp', 'best']}}\n"
+        "load_spec(document, measurements={'m': one})\n"
         "assert not {'jax', 'sympy', 'numpy'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

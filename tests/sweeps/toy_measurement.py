@@ -88,3 +88,13 @@ TOY = Measurement(
     program="toy_measurement:program",
 )
 MEASUREMENTS = {"toy": TOY}
+BASE = {
+    "name": "toy",
+    "measurement": "toy",
+    "chunk": 4,
+    "axes": {
+        "parameterization": ["exp", "best"],
+        "seed": [0, 1, 2],
+        "learning_rate": [0.01, 0.1, 0.5],
+    },
+}
