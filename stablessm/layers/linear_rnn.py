@@ -173,6 +173,26 @@ class LinearRNN(eqx.Module):
         state, y = jax.lax.scan(advance, self.initial_state() if state is None else state, x)
         return y, state
 
+    def last_output(self, x: Array) -> Array:
+        """Return the output after the last step of each series of a batch, without running through the others.
+
+        The last state is one product of the inputs with the reversed powers, for all modes and series at once.
+
+        Args:
+            x: shape (batch, time, inputs), from the zero state.
+
+        Returns:
+            y at the last step, shape (batch, outputs).
+        """
+        batch, length, inputs = x.shape
+        driven = self.discretised()[1][:, None] * _joined(self.input_weight, self.phase)
+        response = self._powers(length)[:, ::-1, None] * driven[:, None, :]  # (states, time, inputs)
+        flat, series = response.reshape(-1, length * inputs).T, x.reshape(batch, length * inputs)
+        readout = _joined(self.readout, self.phase)
+        if self.phase is None:
+            return (series @ flat) @ readout.T
+        return (series @ flat.real) @ readout.real.T - (series @ flat.imag) @ readout.imag.T
+
     def _advance(self, discretised: tuple[Array, Array], state: Array, x: Array) -> Array:
         multiplier, gain = discretised
         driven = _joined(self.input_weight, self.phase) @ jnp.reshape(x, (-1,))

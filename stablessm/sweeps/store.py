@@ -44,7 +44,8 @@ class Store:
     def __init__(self, path: Path, layout: Layout, chunk: int) -> None:
         """Open the arrays of the folder at `path`."""
         self.path, self.layout, self.chunk = path, layout, chunk
-        with _named(path):
+        # A chunk of nothing but fill values is written too, so that a missing file always means a lost one.
+        with _named(path), zarr.config.set({"array.write_empty_chunks": True}):
             group = zarr.open_group(str(path), mode="r+", zarr_format=3, use_consolidated=False)
             self._arrays = {name: group[name] for name in (*layout.variables, "status")}
             for name, array in self._arrays.items():
@@ -92,15 +93,21 @@ class Store:
             os.replace(temporary, self._reason(item))
             self._arrays["status"][self._cells(item)] = FAILED
 
-    def read(self, name: str) -> np.ndarray:
+    def read(self, name: str, done: np.ndarray | None = None) -> np.ndarray:
         """Return a variable of all padded cells, shape (items * chunk, *inner); fill values where not done.
+
+        Args:
+            name: which variable.
+            done: numbers of the work items that are done; read from `status` by default.
 
         Raises:
             StoreError: a chunk that is damaged, or missing although its work item is done.
         """
         with _named(self.path):
             array = self._arrays[name]
-            for item in np.flatnonzero(self.status() == DONE) if name != "status" else ():
+            if done is None:
+                done = np.flatnonzero(self.status() == DONE) if name != "status" else np.zeros(0, int)
+            for item in done:
                 chunk = self.path / name / array.metadata.encode_chunk_key((int(item), *(0,) * (array.ndim - 1)))
                 if not chunk.is_file():
                     raise FileNotFoundError(f"the file {chunk.relative_to(self.path)} is missing")
@@ -140,7 +147,6 @@ def create(path: Path, plan: Plan, layout: Layout) -> Store:
                 dtype=variable.dtype,
                 fill_value=PENDING if name == "status" else fill_value(variable.dtype),
                 compressors=[Crc32cCodec()],
-                config={"write_empty_chunks": True},
             )
         (partial / _SPEC).write_text(json.dumps(_header(spec, layout), indent=1, sort_keys=True, ensure_ascii=False))
         os.rename(partial, path)
@@ -165,9 +171,6 @@ def open_store(path: Path, spec: Spec, variables: Mapping[str, Variable]) -> Sto
             f"'{path}' holds a different sweep ({'; '.join(lines)}): "
             "give --fresh to replace it, or --out for another folder."
         )
-    with _disk(path):
-        for stale in path.rglob("*.partial"):
-            stale.unlink()
     coordinates = {name: np.asarray(values, kind) for name, (kind, values) in header["coordinates"].items()}
     return Store(path, Layout(variables, coordinates), spec.chunk)
 
@@ -206,19 +209,23 @@ def remove(path: Path) -> None:
 def locked(path: Path) -> Iterator[None]:
     """Own the store for the duration, so that no two runs write it; a killed run lets go by dying.
 
+    What a killed run left half-written is swept first.
+
     Raises:
         StoreError: another run owns it.
     """
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this system
-        yield
-        return
     with open(path / _SPEC) as file:
         try:
+            import fcntl
+
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:  # no such locks on this system
+            pass
         except OSError:
             raise StoreError(f"'{path}' is being written by another run; wait for it, or give --out.") from None
+        with _disk(path):
+            for stale in path.rglob("*.partial"):
+                stale.unlink()
         yield
 
 

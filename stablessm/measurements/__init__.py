@@ -1,0 +1,17 @@
+"""Measurements: values that a sweep evaluates. Importing this package imports neither JAX nor NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from stablessm.measurements.base import Measurement
+from stablessm.measurements.classification import CLASSIFICATION
+from stablessm.measurements.gradient_ratio import GRADIENT_RATIO
+from stablessm.measurements.largest_rate import LARGEST_RATE
+from stablessm.measurements.lr_stability import LR_STABILITY
+from stablessm.measurements.maps import GRADIENT_SCALE, MAPS
+
+MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
+    {one.name: one for one in (MAPS, GRADIENT_SCALE, GRADIENT_RATIO, LR_STABILITY, LARGEST_RATE, CLASSIFICATION)}
+)

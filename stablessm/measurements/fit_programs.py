@@ -1,0 +1,177 @@
+"""The programs of the measurements that train a linear RNN on a target kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from stablessm.layers import LinearRNN
+from stablessm.measurements.base import Program
+from stablessm.measurements.kernel_fit import KernelFit, Start, kernel_fit
+from stablessm.measurements.largest_rate import BisectionSettings
+from stablessm.measurements.ratios import QUANTILES, gradient_to_weight, quantiles
+from stablessm.measurements.settings import KernelFitSettings, RecordedFitSettings
+from stablessm.training.optimizers import OPTIMIZERS
+from stablessm.training.outcomes import Verdict, is_stable, judge
+from stablessm.training.run import Trajectory, recorded_steps, run
+
+Results = Mapping[str, Array]
+
+
+def constants_of(traced: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the constants among the traced axes: `constant_b` is the constant `b`."""
+    prefix = "constant_"
+    return {name.removeprefix(prefix): value for name, value in traced.items() if name.startswith(prefix)}
+
+
+def train(
+    static: Mapping[str, Any],
+    settings: KernelFitSettings,
+    fit: KernelFit,
+    starts: Start,
+    index: Array,
+    traced: Mapping[str, Array],
+    **watch: Any,
+) -> tuple[LinearRNN, Trajectory, Verdict]:
+    """Train one cell; returns its model at the start, its trajectory and its verdict.
+
+    Args:
+        static: static axes, of which the optimiser is used here.
+        settings: sizes and steps.
+        fit: the problem.
+        starts: stacked starts.
+        index: which of them.
+        traced: `learning_rate` and the constants.
+        **watch: `observe` and `records` of `training.run.run`.
+    """
+    model, loss = fit.prepare(starts, index, constants_of(traced))
+    parts, rest = eqx.partition(model, trainable(model))
+
+    def recurrent_excluded(parts: LinearRNN) -> Any:
+        decayed = jax.tree.map(lambda _: True, parts)
+        return eqx.tree_at(lambda m: m.weight, decayed, False)
+
+    optimizer = OPTIMIZERS[static["optimizer"]].transformation(traced["learning_rate"], recurrent_excluded)
+    trajectory = run(
+        lambda parts, step: loss(eqx.combine(parts, rest), step), parts, optimizer, steps=settings.steps, **watch
+    )
+    verdict = judge(
+        trajectory.losses,
+        nonfinite_step=trajectory.nonfinite_step,
+        left_domain=fit.left_domain(eqx.combine(trajectory.parameters, rest)),
+        zero_loss=jnp.asarray(fit.zero_loss, trajectory.losses.dtype),
+    )
+    return model, trajectory, verdict
+
+
+def trainable(model: LinearRNN) -> LinearRNN:
+    """Return the mask of what is trained: every array but the map's constants."""
+    mask = jax.tree.map(eqx.is_inexact_array, model)
+    return eqx.tree_at(lambda m: m.constants, mask, jax.tree.map(lambda _: False, model.constants))
+
+
+def _coordinates(static: Mapping[str, Any], settings: KernelFitSettings, **more: Any) -> dict[str, Any]:
+    return {"state": np.arange(static["width"], dtype=np.int32), **more}
+
+
+def ending(trajectory: Trajectory, verdict: Verdict) -> dict[str, Array]:
+    """Return the variables of `outcome_variables`."""
+    return {
+        "outcome": verdict.outcome,
+        "first_bad_step": verdict.first_bad_step,
+        "initial_loss": trajectory.losses[0],
+        "final_loss": trajectory.losses[-1],
+    }
+
+
+def lr_stability(static: Mapping[str, Any], settings: RecordedFitSettings) -> Program:
+    """Program of `lr_stability`."""
+    fit = kernel_fit(static, settings)
+    kept = np.append(np.asarray(recorded_steps(settings.steps, settings.records), np.int32), settings.steps)
+
+    def measure(traced: Mapping[str, Array], starts: Start, index: Array) -> Results:
+        model, trajectory, verdict = train(static, settings, fit, starts, index, traced)
+        return {
+            **ending(trajectory, verdict),
+            "loss": trajectory.losses[kept],
+            "initial_eigenvalue": model.eigenvalues(),
+        }
+
+    return Program(_coordinates(static, settings, step=kept), fit.start_of, measure)
+
+
+def gradient_ratio(static: Mapping[str, Any], settings: RecordedFitSettings) -> Program:
+    """Program of `gradient_ratio`."""
+    fit = kernel_fit(static, settings)
+    kept = np.asarray(recorded_steps(settings.steps, settings.records), np.int32)
+
+    def observe(parts: LinearRNN, gradient: LinearRNN) -> Results:
+        size, ratio = jnp.abs(gradient.weight), gradient_to_weight(gradient.weight, parts.weight)
+        return {"gradient": size, "gradient_to_weight_ratio": ratio}
+
+    def measure(traced: Mapping[str, Array], starts: Start, index: Array) -> Results:
+        model, trajectory, verdict = train(
+            static, settings, fit, starts, index, traced, observe=observe, records=settings.records
+        )
+        seen = trajectory.observations
+        return {
+            **ending(trajectory, verdict),
+            "loss": trajectory.losses[kept],
+            "initial_eigenvalue": model.eigenvalues(),
+            **{f"initial_{name}": values[0] for name, values in seen.items()},
+            **{name: jax.vmap(quantiles)(values) for name, values in seen.items()},
+        }
+
+    coordinates = _coordinates(static, settings, step=kept, quantile=np.asarray(QUANTILES))
+    return Program(coordinates, fit.start_of, measure)
+
+
+def largest_rate(static: Mapping[str, Any], settings: BisectionSettings) -> Program:
+    """Program of `largest_rate`: scan upward, then halve the first bracket stable | unstable on the log scale."""
+    fit = kernel_fit(static, settings)
+    rates = np.geomspace(settings.lowest_rate, settings.highest_rate, settings.scan)
+
+    def measure(traced: Mapping[str, Array], starts: Start, index: Array) -> Results:
+        def stable(rate: Array) -> Array:
+            _, _, verdict = train(static, settings, fit, starts, index, {**traced, "learning_rate": rate})
+            return is_stable(verdict.outcome)
+
+        # One loop does both, so that training is compiled once: first the scan, then the bisection.
+        def visit(carry: tuple[Array, ...], visit_number: Array) -> tuple[tuple[Array, ...], None]:
+            low, high, reentry = carry
+            scanning = visit_number < settings.scan
+            grid = jnp.asarray(rates, low.dtype)[jnp.minimum(visit_number, settings.scan - 1)]
+            bracketed = (low > 0) & jnp.isfinite(high)
+            rate = jnp.where(scanning, grid, jnp.where(bracketed, jnp.sqrt(low) * jnp.sqrt(high), grid))
+            good = stable(rate)
+            unbroken = jnp.isinf(high)
+            scanned = (
+                jnp.where(good & unbroken, rate, low),
+                jnp.where(~good & unbroken, rate, high),
+                reentry | (good & ~unbroken),
+            )
+            halved = (
+                jnp.where(good & bracketed, rate, low),
+                jnp.where(~good & bracketed, rate, high),
+                reentry,
+            )
+            return jax.tree.map(lambda one, two: jnp.where(scanning, one, two), scanned, halved), None
+
+        dtype = jnp.result_type(float)
+        start = jnp.zeros((), dtype), jnp.full((), jnp.inf, dtype), jnp.bool_(False)
+        (low, high, reentry), _ = jax.lax.scan(visit, start, jnp.arange(settings.scan + settings.bisections))
+        model, _ = fit.prepare(starts, index, constants_of(traced))
+        return {
+            "largest_stable_learning_rate": low,
+            "smallest_unstable_learning_rate": high,
+            "reentry": reentry.astype(jnp.int8),
+            "initial_eigenvalue": model.eigenvalues(),
+        }
+
+    return Program(_coordinates(static, settings), fit.start_of, measure)

@@ -1,0 +1,171 @@
+"""The problem most measurements train on: a linear RNN of given start fits a target memory kernel.
+
+Everything of a run that does not depend on the map is drawn here, once for a seed: the eigenvalues, the other weights
+and what the loss needs to know of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from stablessm import losses
+from stablessm.layers import LinearRNN
+from stablessm.measurements.settings import KernelFitSettings
+from stablessm.parameterizations import Parameterization, ParameterizationError
+from stablessm.parameterizations.domain import finite_range
+from stablessm.parameterizations.links import time_of
+from stablessm.targets import TARGETS
+
+
+class Start(NamedTuple):
+    """What a seed fixes, whatever the map.
+
+    Attributes:
+        decay: decays of the modes, shape (width,), log-uniform.
+        input_weight: U, shape (width, 1).
+        readout: c, shape (1, width).
+        key: PRNG key data of the inputs.
+        matrices: Gram matrices of every step's batch, (steps + 1, T, T) for the Gram form, else (0,).
+    """
+
+    decay: Array
+    input_weight: Array
+    readout: Array
+    key: Array
+    matrices: Array
+
+
+@dataclass(frozen=True)
+class StartOf:
+    """seed -> Start; equal for all maps, links and targets of one sweep, so that a sweep makes each start once."""
+
+    width: int
+    settings: KernelFitSettings
+
+    def __call__(self, seed: Array) -> Start:
+        """Draw the start of a seed (uint32 scalar)."""
+        one, (slow, fast) = self.settings, (self.settings.slowest_decay, self.settings.fastest_decay)
+        decay_key, input_key, readout_key, data_key = jax.random.split(jax.random.key(seed), 4)
+        low, high = jnp.log(jnp.asarray([slow, fast]))
+        decay = jnp.exp(jax.random.uniform(decay_key, (self.width,), minval=low, maxval=high))
+        matrices = jnp.zeros(0)
+        if one.loss == "gram":
+            matrices = jax.lax.map(
+                lambda step: losses.gram_matrix(batch(data_key, step, one)), jnp.arange(one.steps + 1)
+            )
+        return Start(
+            decay=jnp.clip(decay, slow, fast),
+            input_weight=jax.random.normal(input_key, (self.width, 1)),
+            readout=jax.random.normal(readout_key, (1, self.width)) / self.width**0.5,
+            key=jax.random.key_data(data_key),
+            matrices=matrices,
+        )
+
+
+def batch(key: Array, step: Array, settings: KernelFitSettings) -> Array:
+    """Return the white inputs of a step, shape (batch, horizon), N(0, 1)."""
+    return jax.random.normal(jax.random.fold_in(key, step), (settings.batch, settings.horizon))
+
+
+def eigenvalues_of(decay: Array, link: str) -> Array:
+    """Return the eigenvalues of given decays under a link."""
+    return {"continuous": lambda s: -s, "one-minus": lambda s: 1 - s, "exponential": lambda s: jnp.exp(-s)}[link](decay)
+
+
+class KernelFit(NamedTuple):
+    """The problem for one map.
+
+    Attributes:
+        start_of: seed -> Start.
+        prepare: (starts, index, constants) -> (model, loss): the model at its start, and (model, step) -> scalar.
+        zero_loss: loss of the zero model under white noise, or its sampled mean.
+        left_domain: model -> whether a weight has left the finite range of a user's formula.
+    """
+
+    start_of: StartOf
+    prepare: Callable[[Start, Array, Mapping[str, Array]], tuple[LinearRNN, Callable[[LinearRNN, Array], Array]]]
+    zero_loss: float
+    left_domain: Callable[[LinearRNN], Array]
+
+
+def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings) -> KernelFit:
+    """Build the problem for one combination of static axes.
+
+    Args:
+        static: `parameterization`, `target` and `width`.
+        settings: the sizes and the loss.
+
+    Raises:
+        ParameterizationError: the decays of the start are not in the image of the map, or the map is not positive
+            and finite there.
+    """
+    parameterization: Parameterization = static["parameterization"]
+    check_start(parameterization, settings.slowest_decay, settings.fastest_decay)
+    samples = TARGETS[static["target"]].kernel(settings.horizon, step_size=settings.step_size)
+    remaining = 1 - jnp.arange(settings.horizon) / settings.horizon
+    target = jnp.asarray(samples, jnp.result_type(float))
+    link, time = parameterization.link, time_of(parameterization.link)
+
+    def prepare(
+        starts: Start, index: Array, constants: Mapping[str, Array]
+    ) -> tuple[LinearRNN, Callable[[LinearRNN, Array], Array]]:
+        start = Start(*(leaf[index] for leaf in starts[:-1]), matrices=starts.matrices)
+        model = LinearRNN(
+            parameterization,
+            eigenvalues_of(start.decay, link),
+            time=time,
+            step_size=settings.step_size if time == "continuous" else 1.0,
+            constants=dict(constants),
+            key=jax.random.wrap_key_data(start.key),
+        )
+        model = eqx.tree_at(
+            lambda m: (m.weight, m.input_weight, m.readout),
+            model,
+            (parameterization.weight(start.decay, **constants), start.input_weight, start.readout),
+        )
+
+        def loss(model: LinearRNN, step: Array) -> Array:
+            kernel = model.kernel(settings.horizon)
+            if settings.loss == "white_noise":
+                return losses.white_noise(kernel, target)
+            if settings.loss == "gram":
+                return losses.gram(kernel, target, starts.matrices[index, step])
+            return losses.sampled(kernel, target, batch(jax.random.wrap_key_data(start.key), step, settings))
+
+        return model, loss
+
+    return KernelFit(
+        start_of=StartOf(static["width"], settings),
+        prepare=prepare,
+        zero_loss=float((remaining * target**2).sum()),
+        left_domain=domain_watch(parameterization, settings.slowest_decay),
+    )
+
+
+def check_start(parameterization: Parameterization, slowest: float, fastest: float) -> None:
+    """Raise where a map cannot start with decays between two values; the message names its image.
+
+    Raises:
+        ParameterizationError: see above.
+    """
+    for decay in (slowest, fastest):
+        if decay not in parameterization.image:
+            raise ParameterizationError(
+                f"every map must start at the same eigenvalues, but the decay {decay:g} lies outside the image "
+                f"{parameterization.image} of {parameterization.name!r} under the link {parameterization.link!r}"
+            )
+
+
+def domain_watch(parameterization: Parameterization, decay: float) -> Callable[[LinearRNN], Array]:
+    """Return the test whether a weight of a user's map has left the range where its formula is finite and positive."""
+    if parameterization.reference != "user":
+        return lambda model: jnp.bool_(False)
+    legal = finite_range(parameterization, around=float(parameterization.weight(decay)))
+    return lambda model: ~((model.weight > legal.lower) & (model.weight < legal.upper)).all()

@@ -1,0 +1,3 @@
+"""Models: layers with heads."""
+
+from stablessm.models.classifier import LinearRNNClassifier as LinearRNNClassifier
