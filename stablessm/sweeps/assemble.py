@@ -42,7 +42,8 @@ def assemble(plan: Plan, store: Store, measurement: Measurement) -> xr.Dataset:
         rows = values.reshape(len(plan.combinations), -1, *inner)[:, : plan.cells_per_combination]
         return rows.reshape(*plan.shape, *inner)
 
-    data = {name: (names + variable.dims, unfold(store.read(name)), _attributes(variable))
+    done = np.flatnonzero(store.status() == DONE)
+    data = {name: (names + variable.dims, unfold(store.read(name, done)), _attributes(variable))
             for name, variable in layout.variables.items()}  # fmt: skip
     data["status"] = (names, unfold(store.read("status")), _attributes(STATUS))
     dataset = xr.Dataset(data, coords=_coordinates(plan, store))

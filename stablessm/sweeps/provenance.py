@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 from datetime import UTC, datetime
@@ -37,7 +38,7 @@ def commit() -> str | None:
     try:
         done = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
-            cwd=root, capture_output=True, text=True, timeout=10, check=True,
+            cwd=root, capture_output=True, text=True, timeout=10, check=True, env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return None

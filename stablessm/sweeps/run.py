@@ -144,7 +144,11 @@ def _saved(path: Path, spec: Spec, fresh: bool) -> xr.Dataset | None:
         return None
     saved = datasets.load(path)
     if not fresh:
-        lines = difference(json.loads(saved.attrs.get("spec", "{}")), spec.document())
+        try:
+            document = json.loads(saved.attrs["spec"])
+        except (KeyError, TypeError, ValueError):  # a dataset, but not of a sweep
+            document = {}
+        lines = difference(document, spec.document())
         if lines:
             raise StoreError(
                 f"'{path}' holds a different sweep ({'; '.join(lines)}): "
