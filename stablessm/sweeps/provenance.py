@@ -35,10 +35,11 @@ def commit() -> str | None:
     root = places.checkout()
     if root is None:
         return None
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}  # look, and leave the index of a busy checkout alone
     try:
         done = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
-            cwd=root, capture_output=True, text=True, timeout=10, check=True, env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+            cwd=root, capture_output=True, text=True, timeout=10, check=True, env=environment,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return None
