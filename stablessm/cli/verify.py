@@ -112,7 +112,7 @@ def _named(name: str) -> Parameterization:
 def _constants(entries: list[str]) -> dict[str, float]:
     """Read NAME=VALUE entries; a comma list in one entry works too."""
     values = {}
-    for entry in [part for entry in entries for part in entry.split(",")]:
+    for entry in ",".join(entries).split(",") if entries else ():
         name, equals, text = entry.partition("=")
         try:
             number = float(text)

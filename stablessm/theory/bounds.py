@@ -1,7 +1,7 @@
 """Is a quantity of the weight bounded, by what, and where does it blow up?
 
-A quantity is given in smooth pieces. On an open piece it is continuous, so it is bounded there if and only if its limits
-at the two ends are finite. Where one is infinite its growth is read off the logarithmic derivative: with
+A quantity is given in smooth pieces. On an open piece it is continuous, so it is bounded there if and only if its
+limits at the two ends are finite. Where one is infinite its growth is read off the logarithmic derivative: with
 k = lim (w - p) q'/q it grows like |w - p|^k at a finite p, and likewise at infinity, where an infinite k is exponential
 growth or faster, at the rate lim q'/q.
 """

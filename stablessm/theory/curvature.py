@@ -1,7 +1,7 @@
 """Statement `curvature`: is there one step size that is stable at every memory length?
 
-One mode e^{-s t} is fitted to the target e^{-alpha t} by gradient descent on w, the loss being the integral of the squared
-difference. At the optimum s = alpha the loss has the second derivative f'(w)^2/(2 alpha^3) in w, because
+One mode e^{-s t} is fitted to the target e^{-alpha t} by gradient descent on w, the loss being the integral of the
+squared difference. At the optimum s = alpha the loss has the second derivative f'(w)^2/(2 alpha^3) in w, because
 int (t e^{-alpha t})^2 dt = 1/(4 alpha^3), and gradient descent is stable for steps below
 
     step(alpha) = 2 / (f'^2/(2 alpha^3)) = 4 alpha^3 / f'(w)^2.

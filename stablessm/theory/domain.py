@@ -1,7 +1,7 @@
 """Where a map is stable, in open intervals on which everything said about its gradient is smooth.
 
-On a cell the decay is smooth, the margin to instability is positive and lambda keeps one sign. With f = lambda the margin
-is |f| = s in continuous time and 1 - |f| in discrete time: s or 2 - s under the link 1 - s (where 1 - f <= 1 or not),
+On a cell the decay is smooth, the margin to instability is positive and lambda keeps one sign. With f = lambda the
+margin is |f| = s in continuous time and 1 - |f| in discrete time: s or 2 - s under the link 1 - s (where 1 - f <= 1 or not),
 1 - e^{-s} under the link e^{-s}.
 """
 
@@ -79,8 +79,8 @@ def _discrete(piece: Piece) -> list[Cell]:
 def covering(problem: Problem) -> tuple[Cell, ...]:
     """Cells that need no case distinction in the constants: under 1 - s one cell for each branch of the margin.
 
-    min(s, 2 - s) is the smaller of two smooth margins, so a quantity 1/margin^k is the larger of two smooth ones: bounded
-    if and only if both are, wherever the branches meet.
+    min(s, 2 - s) is the smaller of two smooth margins, so a quantity 1/margin^k is the larger of two smooth ones:
+    bounded if and only if both are, wherever the branches meet.
 
     Raises:
         Undecided: as `cells_of`.

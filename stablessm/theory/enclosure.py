@@ -1,8 +1,8 @@
 """Rigorous numbers: an interval that contains the value of an expression.
 
 Every number in a verdict (a counter-example, a check of a closed form) is computed here, by interval arithmetic: the
-result of each operation contains the exact result for every choice of operands in their intervals, so a sign read off an
-interval is a proved sign and cancellation such as `1 - tanh(50)` shows up as width, never as a wrong digit.
+result of each operation contains the exact result for every choice of operands in their intervals, so a sign read off
+an interval is a proved sign and cancellation such as `1 - tanh(50)` shows up as width, never as a wrong digit.
 """
 
 import mpmath

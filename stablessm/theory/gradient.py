@@ -5,8 +5,8 @@
 
 with C independent of the map. The discrete form holds for both signs of lambda = f(w); the published one, with 1 - f,
 fails where lambda < 0. The scale is given as a function of w and, where the decay can be inverted, of the decay s: then
-maps are compared at equal memory. `proved` means: derived symbolically from the formula, and equal to a finite difference
-of the formula itself to 20 digits at points of every piece.
+maps are compared at equal memory. `proved` means: derived symbolically from the formula, and equal to a finite
+difference of the formula itself to 20 digits at points of every piece.
 """
 
 import sympy

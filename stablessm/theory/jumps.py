@@ -13,7 +13,7 @@ from stablessm.theory.signs import constant_sign
 
 
 def jump_of(cells: tuple[Cell, ...], function: Callable[[Cell], sympy.Expr]) -> tuple[sympy.Expr, ...] | None:
-    """The first common end of two cells at which a function has two different finite limits: (point, left, right), or None.
+    """The first common end of two cells at which a function has two different finite limits, with the two limits.
 
     Args:
         cells: stable cells in increasing order.

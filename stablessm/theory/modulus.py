@@ -28,7 +28,7 @@ from stablessm.theory.outcomes import Undecided
 from stablessm.theory.pieces import pieces_of
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.ranges import extremes_of
-from stablessm.theory.signs import constant_sign, sign_on
+from stablessm.theory.signs import constant_sign, sign_at, sign_on
 from stablessm.theory.statement import Statement
 
 BETA = sympy.Symbol("beta", positive=True)
@@ -85,10 +85,9 @@ def _check_failure(cells, blow_up) -> None:
 
 def _modulus_text(case: Problem, cells: tuple[Cell, ...], slope: Bound) -> str:
     """g(beta) in closed form, exact where a theorem gives it."""
-    if slope.constant is not None or any(point in _INFINITE for _, point, _ in slope.values):
-        if len(slope.values) == 1:
-            exact = sympy.exp(slope.values[0][0] * BETA) - 1
-            return f"g(beta) = {case.text(exact)}"
+    at_infinity = any(point in _INFINITE for _, point, _ in slope.values)
+    if len(slope.values) == 1 and (at_infinity or slope.constant is not None):
+        return f"g(beta) = {case.text(sympy.exp(slope.values[0][0] * BETA) - 1)}"
     try:
         exact = largest_ratio(case) - 1
         return f"g(beta) = {case.text(tidy(exact))}"
@@ -109,19 +108,24 @@ def largest_ratio(case: Problem) -> sympy.Expr:
     if case.link == "one-minus" and {cell.branch for cell in cells_of(case)} != {"s"}:
         raise Undecided("the modulus across lambda = 0")
     margin = 1 - sympy.exp(-case.decay) if case.link == "exponential" else case.decay
+    if any(node.args[0].has(sympy.exp) for node in margin.atoms(sympy.exp)):
+        raise Undecided("the supremum of a quotient of exponentials of exponentials")
     ratio = normal(margin.subs(W, W - BETA / 2) / margin.subs(W, W + BETA / 2))
     largest, place = None, None
     for extreme in extremes_of(ratio, pieces_of(ratio, W), W):
         if extreme.weight in _INFINITE:
             above = constant_sign(extreme.value - 1)
         else:
-            above = constant_sign(normal(ratio - 1).subs(W, extreme.weight))
+            above = sign_at(ratio - 1, W, extreme.weight)
         if above is None:
             raise Undecided(f"whether {extreme.value} exceeds 1")
-        value = extreme.value if above >= 0 else 1 / extreme.value
-        difference = 1 if largest is None else _compared(value, largest)
-        if difference > 0:
+        if above == 0:
+            continue
+        value = extreme.value if above > 0 else 1 / extreme.value
+        if largest is None or _compared(value, largest) > 0:
             largest, place = value, extreme
+    if largest is None:
+        raise Undecided("a weight at which the ratio is not 1")
     if not (_increasing(largest) or _increasing_at(ratio, place)):
         raise Undecided(f"whether {largest} increases with beta")
     return largest
@@ -144,6 +148,5 @@ def _increasing_at(ratio, place) -> bool:
     """At an interior maximum in w the derivative of the maximum in beta is the partial one, w held fixed."""
     if place.side or place.span or place.weight in _INFINITE:
         return False
-    grows = constant_sign(normal(sympy.diff(ratio, BETA)).subs(W, place.weight))
-    above = constant_sign(normal(ratio - 1).subs(W, place.weight))
+    grows, above = sign_at(sympy.diff(ratio, BETA), W, place.weight), sign_at(ratio - 1, W, place.weight)
     return grows is not None and above is not None and grows * above > 0

@@ -3,6 +3,7 @@
 Three arguments, each a proof:
 
 1. *Factors.* The sign of a product is the product of the signs.
+   A quadratic without real roots has the sign of its leading coefficient.
 2. *Charts.* An interval is the image of t > 0: w = l + t on (l, oo), w = r - t on (-oo, r), w = (l + r t)/(1 + t) on
    (l, r). There `exp(k t)` is (1 + x)^k with x > 0, on the whole line `exp(k w)` is u^k with u > 0. A sum of products of
    positive numbers is positive, and SymPy's assumptions see that.
@@ -96,6 +97,18 @@ def sign_on(g: sympy.Expr, w: sympy.Symbol, lower: sympy.Expr, upper: sympy.Expr
     return sign
 
 
+def sign_at(g: sympy.Expr, w: sympy.Symbol, point: sympy.Expr) -> int | None:
+    """The sign of `g` at a point, factor by factor; a factor with one sign on the whole line is not evaluated."""
+    sign = 1
+    for factor in sympy.Mul.make_args(normal(g)):
+        found = sign_on(factor, w, -sympy.oo, sympy.oo)
+        found = constant_sign(factor.subs(w, point)) if found is None else found
+        if not found:
+            return found
+        sign *= found
+    return sign
+
+
 @lru_cache(maxsize=8192)
 def _factor_sign(h, w, lower, upper, depth):
     if w not in h.free_symbols:
@@ -104,6 +117,10 @@ def _factor_sign(h, w, lower, upper, depth):
         sign = _assumed(form)
         if sign is not None:
             return sign
+    if h.is_polynomial(w) and sympy.degree(h, w) == 2:
+        c, b, a = sympy.Poly(h, w).all_coeffs()[::-1]
+        if constant_sign(b**2 - 4 * a * c) == -1:
+            return constant_sign(a)
     if depth == 0:
         return None
     slope = sign_on(sympy.diff(h, w), w, lower, upper, depth - 1)

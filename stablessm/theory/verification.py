@@ -75,14 +75,18 @@ def timed(identity: str, prove: Callable[[Problem], Statement], problem: Problem
     statement, not the page, and the verdict says what happened.
     """
     start = time.perf_counter()
+    statement = None
     try:
         with time_limit(limit):
             statement = prove(problem)
-    except OutOfTime:
-        statement = Statement(identity, "undecided", f"undecided (time): tried for {limit:g} s")
-    except Undecided as reason:
-        statement = Statement(identity, "undecided", problem.rename(f"tried: {reason}"))
+    except (OutOfTime, Undecided) as reason:
+        tried = str(reason)
     except Exception as error:
-        what = str(error).splitlines()[0] if str(error) else ""
-        statement = Statement(identity, "undecided", problem.rename(f"tried: stopped by {type(error).__name__} {what}"))
-    return replace(statement, seconds=time.perf_counter() - start)
+        tried = f"stopped by {type(error).__name__} {(str(error).splitlines() or [''])[0]}"
+    seconds = time.perf_counter() - start
+    if seconds >= limit:
+        # Even a result is not taken: the interruption may have been swallowed inside a comparison and turned it.
+        statement = Statement(identity, "undecided", f"undecided (time): tried for {limit:g} s")
+    if statement is None:
+        statement = Statement(identity, "undecided", problem.rename(f"tried: {tried}"))
+    return replace(statement, seconds=seconds)
