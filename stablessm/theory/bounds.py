@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import sympy
 
 from stablessm.theory.enclosure import value_at
-from stablessm.theory.limits import limit_at, normal, tidy
+from stablessm.theory.limits import in_exponentials, limit_at, normal, tidy
 from stablessm.theory.outcomes import Undecided
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.signs import constant_sign
@@ -20,7 +20,7 @@ from stablessm.theory.zeros import zeros_on
 LARGE = 10**6
 """A counter-example shows the quantity above this number."""
 
-_LARGEST_SLOPE = 100
+_LARGEST_SLOPE = 60
 """Operations in a derivative beyond which its zeros are not looked for: the supremum is then left open."""
 
 _INFINITE = (sympy.oo, -sympy.oo)
@@ -60,6 +60,9 @@ class BlowUp:
         rate = normal(sympy.diff(q, W) / q)
         distance = f"abs({problem.text(W - point)})" if finite else "abs(w)"
         try:
+            speed = None if finite else self._exponential_speed()
+            if speed is not None:
+                return f"like exp({problem.text(tidy(speed) * W)}), up to powers, as {approach}"
             order = limit_at(normal(rate * (W - point if finite else W)), W, point, self.side)
             if order not in _INFINITE:
                 return f"like {distance}^({problem.text(tidy(order))}) as {approach}"
@@ -69,6 +72,17 @@ class BlowUp:
         if finite or speed in _INFINITE:
             return f"faster than any {'power' if finite else 'exponential'} as {approach}"
         return f"like exp({problem.text(tidy(speed) * W)}), up to powers, as {approach}"
+
+    def _exponential_speed(self) -> sympy.Expr | None:
+        """k where q grows like e^(k w) up to powers of w: k = lim u q'/q, for q, or q w, a function of u = e^w."""
+        u = sympy.Symbol("u", positive=True)
+        for form in (self.quantity.expression, self.quantity.expression * W):
+            powers = in_exponentials(normal(form), W, u)
+            if powers is not None and W not in powers.free_symbols:
+                rate = normal(u * sympy.diff(powers, u) / powers)
+                speed = limit_at(rate, u, sympy.oo if self.point is sympy.oo else sympy.Integer(0), self.side)
+                return None if speed in (*_INFINITE, 0) else speed
+        return None
 
     def weights(self, values: dict) -> list[sympy.Expr]:
         """Weights that approach the point from inside the piece."""

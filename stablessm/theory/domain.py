@@ -1,8 +1,8 @@
 """Where a map is stable, in open intervals on which everything said about its gradient is smooth.
 
 On a cell the decay is smooth, the margin to instability is positive and lambda keeps one sign. With f = lambda the
-margin is |f| = s in continuous time and 1 - |f| in discrete time: s or 2 - s under the link 1 - s (where 1 - f <= 1 or not),
-1 - e^{-s} under the link e^{-s}.
+margin is |f| = s in continuous time and 1 - |f| in discrete time: s or 2 - s under the link 1 - s (where 1 - f <= 1 or
+not), 1 - e^{-s} under the link e^{-s}.
 """
 
 from dataclasses import dataclass

@@ -12,8 +12,8 @@ stable real modes the integral of |e^{f~ t} - e^{f t}| is |1/f~ - 1/f|.) Two the
 2. If m -> 0 at a finite weight, or |m'/m| -> oo at infinity, no g exists: by the mean value theorem the difference of
    ln m over an interval of fixed length grows without bound.
 
-Otherwise omega is the supremum of ln m(w - h) - ln m(w + h), 2 h = beta, found like the range of any map; where that is not
-found, the bound e^{K beta} - 1 stands.
+Otherwise omega is the supremum of ln m(w - h) - ln m(w + h), 2 h = beta, found like the range of any map; where that is
+not found, the bound e^{K beta} - 1 stands.
 """
 
 import sympy
@@ -51,9 +51,7 @@ def modulus(problem: Problem) -> Statement:
             _check_failure(cells, blow_up)
         edges = _edges(cells)
         if edges and not found.blow_ups:
-            raise Undecided(
-                f"perturbations of the weight beyond {edges[0]}, where the map is not stable or not defined"
-            )
+            raise Undecided(f"perturbations of the weight beyond {edges[0]}, where the map is not stable")
         shown = "" if found.blow_ups else f"{_modulus_text(case, cells, found)}; "
         return shown, _NAME[case.link], slopes
 

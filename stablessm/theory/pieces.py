@@ -1,7 +1,7 @@
 """Cutting the real line where a map stops being smooth.
 
-A decay may hold Abs, Max and Min (kinks), logarithms, roots and quotients (gaps). `pieces_of` returns open intervals that
-cover the line up to finitely many points; on each the expression is smooth, or it has no real value at all.
+A decay may hold Abs, Max and Min (kinks), logarithms, roots and quotients (gaps). `pieces_of` returns open intervals
+that cover the line up to finitely many points; on each the expression is smooth, or it has no real value at all.
 """
 
 from dataclasses import dataclass

@@ -5,8 +5,8 @@ Three arguments, each a proof:
 1. *Factors.* The sign of a product is the product of the signs.
    A quadratic without real roots has the sign of its leading coefficient.
 2. *Charts.* An interval is the image of t > 0: w = l + t on (l, oo), w = r - t on (-oo, r), w = (l + r t)/(1 + t) on
-   (l, r). There `exp(k t)` is (1 + x)^k with x > 0, on the whole line `exp(k w)` is u^k with u > 0. A sum of products of
-   positive numbers is positive, and SymPy's assumptions see that.
+   (l, r). There `exp(k t)` is (1 + x)^k with x > 0, on the whole line `exp(k w)` is u^k with u > 0. A sum of products
+   of positive numbers is positive, and SymPy's assumptions see that.
 3. *Monotonicity.* If g' keeps one sign then g lies strictly between its limits at the two ends; one level of derivative
    is spent per step, as in Budan's theorem.
 
@@ -24,6 +24,9 @@ from stablessm.theory.outcomes import Undecided
 
 DEPTH = 4
 """How many derivatives the monotonicity argument may take."""
+
+_LARGEST = 50
+"""Operations in an expression beyond which its derivative is not looked at: it only grows."""
 
 TRIAL_VALUES = tuple(sympy.Rational(*pair) for pair in ((1, 1), (3, 7), (11, 4), (1, 50), (40, 1)))
 """Positive numbers tried for constants without a value."""
@@ -121,7 +124,7 @@ def _factor_sign(h, w, lower, upper, depth):
         c, b, a = sympy.Poly(h, w).all_coeffs()[::-1]
         if constant_sign(b**2 - 4 * a * c) == -1:
             return constant_sign(a)
-    if depth == 0:
+    if depth == 0 or h.count_ops() > _LARGEST:
         return None
     slope = sign_on(sympy.diff(h, w), w, lower, upper, depth - 1)
     if not slope:
@@ -142,7 +145,6 @@ def _charts(h, w, lower, upper):
     if lower == -sympy.oo and upper == sympy.oo:
         moved, base = h, x
         yield h
-        moved = h
     else:
         if upper == sympy.oo:
             point = lower + t
@@ -152,12 +154,18 @@ def _charts(h, w, lower, upper):
             point = (lower + upper * t) / (1 + t)
         moved, base = h.subs(w, point), 1 + x
         yield moved
-        yield sympy.expand(sympy.fraction(sympy.together(moved))[0]) if moved.is_rational_function() else moved
+        yield _cleared(moved)
     variable = w if moved is h else t
     polynomial = in_exponentials(sympy.expand(moved), variable, base)
     if polynomial is not None:
-        yield sympy.expand(sympy.fraction(sympy.together(polynomial))[0])
+        yield _cleared(polynomial)
         yield polynomial
+
+
+def _cleared(quotient):
+    """An expression of the same sign: numerator, multiplied out, times denominator."""
+    top, bottom = sympy.fraction(sympy.together(quotient))
+    return sympy.expand(top) * bottom
 
 
 def inner_points(lower: sympy.Expr, upper: sympy.Expr) -> list[sympy.Expr]:

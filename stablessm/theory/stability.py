@@ -161,8 +161,8 @@ def _describe(problem, found) -> str:
     parts: dict[str, list[str]] = {}
     for extreme in found.extremes:
         if extreme.span:
-            inside = f"s = {problem.text(extreme.value)} for {problem.text(extreme.span[0])} < w < {problem.text(extreme.span[1])}"
-            parts[inside] = []
+            lower, upper = (problem.text(end) for end in extreme.span)
+            parts[f"s = {problem.text(extreme.value)} for {lower} < w < {upper}"] = []
             continue
         verb = "=" if extreme.attained else "->"
         parts.setdefault(f"s {verb} {problem.text(extreme.value)}", []).append(problem.text(extreme.weight))

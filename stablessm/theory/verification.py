@@ -39,8 +39,8 @@ TIME_LIMIT = 10.0
 def verify(parameterization: Parameterization, *, limit: float = TIME_LIMIT) -> Certificate:
     """Prove, refute or leave undecided what the theory says about a map.
 
-    Everything is derived from the map's formula; its name plays no part. Constants without a value are positive symbols:
-    a statement about them is proved when it holds for all positive values, and otherwise carries its condition.
+    Everything is derived from the map's formula; its name plays no part. Constants without a value are positive
+    symbols: a statement about them is proved when it holds for all positive values, else it carries its condition.
 
     Args:
         parameterization: the map.

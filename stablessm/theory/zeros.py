@@ -1,8 +1,9 @@
 """All zeros of a smooth expression on an open interval, exactly, or a statement that they were not found.
 
-The list is complete or the function raises: the range of a map, and with it every verdict, rests on that. The expression
-is factored; each factor is zero-free by a sign proof, or a polynomial in w, or a polynomial in e^w, or a monotone outer
-function of something simpler (log h = 0 where h = 1), or strictly monotone itself with a zero that can be named.
+The list is complete or the function raises: the range of a map, and with it every verdict, rests on that. The
+expression is factored; each factor is zero-free by a sign proof, or a polynomial in w, or a polynomial in e^w, or a
+monotone outer function of something simpler (log h = 0 where h = 1), or strictly monotone itself with a zero that can
+be named.
 """
 
 from functools import lru_cache
@@ -33,7 +34,10 @@ def zeros_on(g: sympy.Expr, w: sympy.Symbol, lower: sympy.Expr, upper: sympy.Exp
     top = sympy.fraction(normal(g))[0]
     for factor in sympy.Mul.make_args(top):
         base = factor if isinstance(factor, sympy.exp) else factor.as_base_exp()[0]
-        if w in base.free_symbols:
+        if w not in base.free_symbols:
+            if not constant_sign(base):
+                raise Undecided(f"whether {base} is 0")
+        else:
             points += [p for p in _factor_zeros(base, w, lower, upper) if p not in points]
     return tuple(in_order(points))
 
@@ -106,6 +110,8 @@ def _positive(root) -> bool:
 def _polynomial_roots(polynomial):
     if polynomial.domain in (sympy.ZZ, sympy.QQ):
         return [sympy.radsimp(root) for root in dict.fromkeys(polynomial.real_roots())]
+    if not constant_sign(polynomial.LC()):
+        raise Undecided(f"the sign of {polynomial.LC()}")
     if polynomial.degree() == 1:
         slope, offset = polynomial.all_coeffs()
         return [sympy.cancel(-offset / slope)]
