@@ -24,7 +24,7 @@ from sympy import S
 
 from stablessm.parameterizations import primitives
 from stablessm.parameterizations.grammar import WEIGHT
-from stablessm.parameterizations.moments import exponential_moment
+from stablessm.parameterizations.moments import exponential_moment, real_exponential_moment
 
 _WEIGHT = sympy.Symbol(WEIGHT, real=True)
 
@@ -92,6 +92,8 @@ class _Evaluator:
                 return self._power(base, exponent)
             case primitives.exprel_real() | primitives.exprel_imag():
                 order, x, y = expression.args
+                if y.is_zero:
+                    return real_exponential_moment(int(order), self(x))
                 real, imaginary = exponential_moment(int(order), self(x), self(y))
                 return real if isinstance(expression, primitives.exprel_real) else imaginary
         return _NUMERIC[expression.func](*map(self, expression.args))

@@ -7,14 +7,41 @@ from math import factorial, log
 import jax.numpy as jnp
 from jax import Array
 
-_RADIUS = 2.0
-_TERMS = 24
+_RADIUS = 1.0
+
+
+def _terms(dtype: jnp.dtype) -> int:
+    """Return how many terms of the series reach the dtype's precision within the radius: eps > 1/k!."""
+    eps = float(jnp.finfo(dtype).eps)
+    return next(k for k in range(2, 40) if 1 / factorial(k) < eps / 4)
+
+
+def real_exponential_moment(order: int, x: Array) -> Array:
+    """Return I_n(x) = integral of t^n e^(x t) over [0, 1] for real x, as `exponential_moment` on the real axis.
+
+    Args:
+        order: n >= 0.
+        x: any shape; at most 0 for a stable system. Infinite where the value overflows.
+    """
+    largest_finite = float(jnp.finfo(x.dtype).max) / 4
+    x = jnp.clip(x, -largest_finite, largest_finite)
+    small = jnp.abs(x) < _RADIUS
+    far = jnp.where(small, -jnp.ones_like(x), x)
+    moment, growth = jnp.expm1(far) / far, jnp.exp(far)
+    for n in range(1, order + 1):
+        moment = (growth - n * moment) / far
+    moment = jnp.where(jnp.isinf(growth), growth, moment)
+    near = jnp.where(small, x, jnp.zeros_like(x))
+    series = jnp.zeros_like(x)
+    for k in reversed(range(_terms(x.dtype))):
+        series = series * near + 1 / (factorial(k) * (order + k + 1))
+    return jnp.where(small, series, moment)
 
 
 def exponential_moment(order: int, x: Array, y: Array) -> tuple[Array, Array]:
     """Return real and imaginary part of I_n(z) = integral of t^n e^(z t) over [0, 1], z = x + iy.
 
-    I_0(z) = (e^z - 1)/z is the factor of zero-order hold, and I_n its n-th derivative. Within |z| < 2 the series
+    I_0(z) = (e^z - 1)/z is the factor of zero-order hold, and I_n its n-th derivative. Within |z| < 1 the series
     sum_k z^k / (k! (n + k + 1)) is used; beyond, the recursion I_n = (e^z - n I_(n-1))/z, stable there for the small n
     that derivatives need. The sine and cosine are taken of y as given: y of thousands keeps the error of its rounding.
 
@@ -30,7 +57,7 @@ def exponential_moment(order: int, x: Array, y: Array) -> tuple[Array, Array]:
 
     near_x, near_y = jnp.where(small, x, zero), jnp.where(small, y, zero)
     series = zero, zero
-    for k in reversed(range(_TERMS)):
+    for k in reversed(range(_terms(x.dtype))):
         real, imaginary = series
         series = (
             real * near_x - imaginary * near_y + 1 / (factorial(k) * (order + k + 1)),

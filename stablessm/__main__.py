@@ -1,0 +1,5 @@
+"""`python -m stablessm`."""
+
+from stablessm.cli import main
+
+main()

@@ -1,0 +1,87 @@
+"""The command line. Importing it imports neither JAX, SymPy nor NumPy: each command loads what it needs when it runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+import typer
+
+from stablessm.cli.analyse import analyse
+from stablessm.cli.bench import bench
+from stablessm.cli.draw import draw
+from stablessm.cli.listing import list_
+from stablessm.cli.reproduce import reproduce
+from stablessm.cli.run import run
+from stablessm.cli.show import show
+from stablessm.cli.verify import verify
+
+BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
+
+app = typer.Typer(
+    name="stablessm",
+    help="What the map from weight to eigenvalue does to a state-space model: proofs, numbers and pictures.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from stablessm import __version__
+
+        typer.echo(f"stablessm {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+) -> None:
+    pass
+
+
+app.command("list")(list_)
+app.command()(verify)
+app.command()(run)
+app.command()(analyse)
+app.command()(draw)
+app.command()(show)
+app.command()(reproduce)
+app.command()(bench)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 well, 1 a run failed, 2 bad input, 130 interrupted.
+
+    An error is one line on stderr, `Error: ...`. What is not an error of the user's is not caught.
+
+    Args:
+        arguments: the words after the program's name; those of the process by default.
+    """
+    command = typer.main.get_command(app)
+    try:
+        code = command.main(args=arguments, prog_name="stablessm", standalone_mode=False)
+    except click.exceptions.Abort:
+        _fail("interrupted", INTERRUPTED)
+    except KeyboardInterrupt:
+        _fail("interrupted", INTERRUPTED)
+    except click.ClickException as error:
+        _fail(error.format_message(), BAD_INPUT)
+    except ValueError as error:
+        if not type(error).__module__.startswith("stablessm."):
+            raise
+        _fail(str(error), BAD_INPUT)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(FAILED)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(sentence: str, code: int) -> None:
+    line = " ".join(sentence.split())
+    print(f"Error: {line}", file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,120 @@
+"""`stablessm list`: every pluggable thing, with its formula or one-line meaning and its reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Annotated
+
+import typer
+
+Rows = list[tuple[str, ...]]
+
+
+def _parameterizations() -> Rows:
+    from stablessm.parameterizations import PARAMETERIZATIONS
+
+    rows: Rows = [("map", "link", "decay s(w)", "constants", "reference")]
+    for one in PARAMETERIZATIONS.values():
+        constants = ", ".join(f"{name}={value:g}" for name, value in one.constants.items())
+        rows += [(one.name, link, formula, constants, one.reference) for link, formula in one.formulas]
+    return rows
+
+
+def _measurements() -> Rows:
+    from stablessm.measurements import MEASUREMENTS
+
+    return [("measurement", "meaning", "reference")] + [
+        (one.name, one.summary, one.reference) for one in MEASUREMENTS.values()
+    ]
+
+
+def _targets() -> Rows:
+    from stablessm.targets import TARGETS
+
+    return [("target", "rho(t)", "reference")] + [(one.name, one.formula, one.reference) for one in TARGETS.values()]
+
+
+def _optimizers() -> Rows:
+    from stablessm.training import OPTIMIZERS
+
+    return [("optimizer", "meaning")] + [(one.name, one.summary) for one in OPTIMIZERS.values()]
+
+
+def _data() -> Rows:
+    from stablessm.data import DATA_SETS
+
+    return [("data set", "meaning", "licence", "citation")] + [
+        (one.name, one.summary, one.licence, one.citation) for one in DATA_SETS.values()
+    ]
+
+
+def _experiments() -> Rows:
+    import tomllib
+
+    from stablessm.sweeps.places import bundled, names
+
+    rows: Rows = [("experiment", "measurement", "title")]
+    for name in names("experiments"):
+        declaration = tomllib.loads((bundled("experiments") / f"{name}.toml").read_text())
+        rows.append((name, declaration.get("measurement", ""), declaration.get("title", "")))
+    return rows
+
+
+def _files(kind: str) -> Callable[[], Rows]:
+    def rows() -> Rows:
+        import ast
+
+        from stablessm.sweeps.places import bundled, names
+
+        summaries = [
+            (name, (ast.get_docstring(ast.parse((bundled(kind) / f"{name}.py").read_text())) or "").split("\n")[0])
+            for name in names(kind)
+        ]
+        return [(kind, "meaning"), *summaries]
+
+    return rows
+
+
+def _benchmarks() -> Rows:
+    from stablessm.bench import BENCHMARKS
+
+    return [("benchmark", "meaning")] + [(one.name, one.summary) for one in BENCHMARKS.values()]
+
+
+KINDS: dict[str, Callable[[], Rows]] = {
+    "parameterizations": _parameterizations,
+    "targets": _targets,
+    "measurements": _measurements,
+    "optimizers": _optimizers,
+    "experiments": _experiments,
+    "analyses": _files("analysis"),
+    "figures": _files("figures"),
+    "data": _data,
+    "benchmarks": _benchmarks,
+}
+
+
+def list_(
+    kind: Annotated[str | None, typer.Argument(help=f"One of {', '.join(KINDS)}; all of them by default.")] = None,
+) -> None:
+    """List every pluggable thing, with its formula or one-line meaning and its reference.
+
+    Examples:
+
+        stablessm list
+
+        stablessm list parameterizations
+    """
+    if kind is not None and kind not in KINDS:
+        near = get_close_matches(kind, KINDS, 1)
+        hint = f"; did you mean {near[0]!r}" if near else ""
+        raise typer.BadParameter(f"KIND must be one of {', '.join(KINDS)}, but got {kind!r}{hint}")
+    blocks = [_table(KINDS[one]()) for one in ([kind] if kind else KINDS)]
+    typer.echo("\n\n".join(blocks))
+
+
+def _table(rows: Rows) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
