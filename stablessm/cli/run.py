@@ -46,10 +46,15 @@ def run(
     if dry_run:
         _describe(spec, device)
         return
-    _run(spec, device, fresh, out)
+    run_one(spec, device, fresh, out)
 
 
-def _run(spec: Spec, device: str, fresh: bool, out: Path | None) -> None:
+def run_one(spec: Spec, device: str, fresh: bool, out: Path | None) -> None:
+    """Run one experiment with its progress shown, and say what was saved.
+
+    Raises:
+        typer.Exit: with code 1, where a work item failed or the disk refused.
+    """
     from stablessm.cli.progress import watching
     from stablessm.datasets import DatasetWriteError
     from stablessm.sweeps.errors import WriteError

@@ -1,0 +1,112 @@
+"""`stablessm reproduce`: the main job in one command: run, analyse, draw, verify, report."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from stablessm.sweeps.places import Places
+    from stablessm.theory.certificate import Certificate
+
+MAIN_JOB = ("maps", "gradient_scale", "gradient_ratio", "lr_stability", "largest_rate", "digits")
+
+
+def reproduce(
+    experiments: Annotated[
+        list[str] | None, typer.Argument(metavar="[EXPERIMENT ...]", help=f"By default {', '.join(MAIN_JOB)}.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every bundled experiment.")] = False,
+    scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
+    device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
+    out: Annotated[Path | None, typer.Option(help="Folder of the results.")] = None,
+) -> None:
+    """Run experiments, reduce and draw them, verify every map, and print what came out.
+
+    Examples:
+
+        stablessm reproduce
+
+        stablessm reproduce maps gradient_scale --out results
+    """
+    if every and experiments:
+        raise typer.BadParameter("give EXPERIMENT names or --all, not both")
+    from stablessm.cli.pipeline import analyse_experiment, draw_experiment
+    from stablessm.cli.run import run_one
+    from stablessm.sweeps.declarations import load_spec
+    from stablessm.sweeps.places import names, places
+
+    began = time.perf_counter()
+    where = places(out)
+    specs = [load_spec(one, scale=scale) for one in experiments or (names("experiments") if every else MAIN_JOB)]
+    for spec in specs:
+        run_one(spec, device, False, out)
+        for path in [*analyse_experiment(spec, where), *draw_experiment(spec, where)]:
+            typer.echo(f"saved {path}")
+    if not experiments:
+        typer.echo(f"saved {_verdicts(where)}")
+    for spec in specs:
+        _summarise(spec, where)
+    typer.echo(f"\nreproduced {len(specs)} experiments in {time.perf_counter() - began:.0f} s")
+
+
+def _verdicts(where: Places) -> Path:
+    """Verify every built-in map and write the verdicts as a Markdown table."""
+    from stablessm.parameterizations import PARAMETERIZATIONS
+    from stablessm.theory import verify
+
+    certificates = [verify(one.replace(link=link)) for one in PARAMETERIZATIONS.values() for link in one.links]
+    path = where.analysis / "verdicts.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".partial")
+    temporary.write_text(verdict_table(certificates))
+    temporary.replace(path)
+    return path
+
+
+def verdict_table(certificates: Sequence[Certificate]) -> str:
+    """Return the verdicts as a Markdown table, a row for each map and link, with the counterexamples below it."""
+    ids = [statement.id for statement in certificates[0].statements]
+    lines = ["| map | link | decay s(w) | " + " | ".join(ids) + " |", "|---" * (len(ids) + 3) + "|"]
+    notes = []
+    for one in certificates:
+        verdicts = [statement.verdict for statement in one.statements]
+        formula = one.formula.replace("|", "\\|")
+        lines.append(f"| {one.name} | {one.link} | `{formula}` | " + " | ".join(verdicts) + " |")
+        for statement in one.statements:
+            if statement.verdict == "refuted" and statement.counterexample is not None:
+                example = statement.counterexample.to_json()
+                notes.append(f"- {one.name}, {one.link}, {statement.id}: refuted at {example}")
+    return "\n".join(["# Verdicts", "", *lines, "", "## Counterexamples", "", *notes, ""])
+
+
+def _summarise(spec: object, where: Places) -> None:
+    """Print the table of an experiment's largest stable rates or accuracies."""
+    from stablessm import datasets
+    from stablessm.cli.pipeline import analysis_path, raw_dataset
+
+    for analysis, variable in (("stable_rates", "median_largest_rate"), ("accuracy", "best_accuracy")):
+        path = analysis_path(spec, where, analysis)
+        if analysis in spec.analyses and path.exists():
+            found = datasets.load(path)[variable]
+            _print_matrix(spec.name, found)
+    if spec.measurement == "largest_rate":
+        found = raw_dataset(spec, where)["largest_stable_learning_rate"]
+        _print_matrix(spec.name, found.median("seed", keep_attrs=True))
+
+
+def _print_matrix(name: str, values: object) -> None:
+    squeezed = values.squeeze(drop=True)
+    other = [dimension for dimension in squeezed.dims if dimension != "parameterization"]
+    typer.echo(f"\n{name}: {values.attrs.get('long_name', values.name)}")
+    flat = squeezed.stack(column=other) if other else squeezed.expand_dims(column=[""], axis=-1)
+    columns = [" ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in flat["column"].values.tolist()]
+    typer.echo("  " + " " * 12 + "".join(f"{column:>20}" for column in columns))
+    for label in flat["parameterization"].values:
+        row = flat.sel(parameterization=label).values
+        typer.echo(f"  {label!s:<12}" + "".join(f"{float(value):>20.4g}" for value in row))
