@@ -29,7 +29,12 @@ def draw(raw: xr.Dataset) -> Figure:
     for axes, (name, along) in zip(panels, _PANELS, strict=True):
         for position, label in enumerate(data["parameterization"].values):
             curve = data[name].sel(parameterization=label)
-            axes.plot(data[along], curve.where(np.isfinite(curve)), label=style.text(label), **style.line_of_map(label, position))
+            axes.plot(
+                data[along],
+                curve.where(np.isfinite(curve)),
+                label=style.text(label),
+                **style.line_of_map(label, position),
+            )
         axes.set_yscale("log")
         axes.set_ylim(1e-3, 1e6)
         if along == "decay":

@@ -13,7 +13,9 @@ READS = ("stable_rates",)
 
 
 def draw(rates: xr.Dataset) -> Figure:
-    """Draw the most common outcome over seeds in each cell, the share of stable seeds, and the largest stable rate.
+    """Draw the most common outcome over seeds in each cell, and the share of stable seeds where they differ.
+
+    A diamond on the right edge of a cell marks the median over seeds of the largest stable rate.
 
     Args:
         rates: what the analysis `stable_rates` returns.
@@ -39,10 +41,14 @@ def draw(rates: xr.Dataset) -> Figure:
                           edgecolor="white", linewidth=0.6)  # fmt: skip
                 share = float(cells["stable_share"][place])
                 if 0 < share < 1:
-                    axes.text(value, row, f"{share:.0%}", ha="center", va="center", fontsize=6.5)
+                    dark = name in ("nonfinite", "outside_domain", "converged")
+                    axes.text(value, row, f"{share:.0%}", ha="center", va="center", fontsize=7,
+                              color="white" if dark else "black")  # fmt: skip
             largest = float(cells["median_largest_rate"])
             if largest > 0:
-                axes.plot(np.log10(largest), row, marker="D", color="white", markeredgecolor="black", markersize=5)
+                axes.plot(
+                    np.log10(largest) + step / 2, row, marker="D", color="white", markeredgecolor="black", markersize=5
+                )
         axes.set_yticks(range(len(maps)), [style.text(name) for name in maps])
         axes.invert_yaxis()
         axes.grid(visible=False)
@@ -51,7 +57,9 @@ def draw(rates: xr.Dataset) -> Figure:
     panels[-1].set_xticks(ticks, [f"$10^{{{int(tick)}}}$" for tick in ticks])
     panels[-1].set_xlim(np.log10(rate[0]) - step / 2, np.log10(rate[-1]) + step / 2)
     panels[-1].set_xlabel(style.label(data["learning_rate"]))
-    handles = [Patch(color=style.OUTCOME_COLOURS[name], label=name.replace("_", " ")) for name in meanings if name in seen]
+    handles = [
+        Patch(color=style.OUTCOME_COLOURS[name], label=name.replace("_", " ")) for name in meanings if name in seen
+    ]
     marker = panels[0].plot([], [], marker="D", color="white", markeredgecolor="black", linestyle="none",
                             label="largest stable rate, median over seeds")  # fmt: skip
     figure.legend(handles=[*handles, *marker], loc="outside lower center", ncols=len(handles) + 1)

@@ -1,4 +1,4 @@
-"""The command line. Importing it imports neither JAX, SymPy nor NumPy: each command loads what it needs when it runs."""
+"""The command line: each command loads what it needs when it runs; importing it loads no array library."""
 
 from __future__ import annotations
 

@@ -43,7 +43,16 @@ def bench(
             progress.update(task, description=name)
             timings = paired(candidates, rounds, tell=lambda done, task=task: progress.update(task, completed=done))
         table = Table(title=f"{name}: medians of {rounds} rounds on {chosen.platform}, per unit of work")
-        for column in ("candidate", "CPU ms", "wall ms", "CPU ratio", "wall ratio", "temp MB", "difference", "declared"):
+        for column in (
+            "candidate",
+            "CPU ms",
+            "wall ms",
+            "CPU ratio",
+            "wall ratio",
+            "temp MB",
+            "difference",
+            "declared",
+        ):
             table.add_column(column, justify="left" if column in ("candidate", "declared") else "right")
         peer = timings[candidates[0].name]
         for one in candidates:

@@ -51,16 +51,30 @@ def table(dataset: xr.Dataset) -> pd.DataFrame:
     sizes: dict[tuple, int] = {}
     for variable in dataset.data_vars.values():
         sizes[variable.dims] = sizes.get(variable.dims, 0) + 1
-    axes = set(json.loads(dataset.attrs.get("spec", "{}")).get("axes", {})) or set(max(sizes, key=sizes.get, default=()))
+    axes = set(json.loads(dataset.attrs.get("spec", "{}")).get("axes", {})) or set(
+        max(sizes, key=sizes.get, default=())
+    )
     plain = dataset[[name for name, one in dataset.data_vars.items() if set(one.dims) <= axes]].copy()
     for name, one in plain.data_vars.items():
         if "flag_meanings" in one.attrs:
             import numpy as np
 
-            meanings = dict(zip(np.atleast_1d(one.attrs["flag_values"]).tolist(), one.attrs["flag_meanings"].split()))
-            plain[name] = one.copy(data=np.array([meanings.get(v, str(v)) for v in one.values.ravel().tolist()], object)
-                                   .reshape(one.shape))  # fmt: skip
+            meanings = _meanings(one)
+            words = [meanings.get(value, str(value)) for value in one.values.ravel().tolist()]
+            plain[name] = one.copy(data=np.array(words, object).reshape(one.shape))
     return plain.to_dataframe().reset_index()
+
+
+def _meanings(variable: xr.DataArray) -> dict[int, str]:
+    """Return code -> word of a variable with flags."""
+    values = [int(value) for value in _flat(variable.attrs["flag_values"])]
+    return dict(zip(values, variable.attrs["flag_meanings"].split(), strict=True))
+
+
+def _flat(values: object) -> list:
+    import numpy as np
+
+    return np.atleast_1d(values).tolist()
 
 
 def as_latex(rows: pd.DataFrame) -> str:

@@ -54,7 +54,9 @@ CLASSIFICATION = Measurement(
         "test_loss": Variable("test loss, infinite where it is not finite"),
         "test_accuracy": Variable("test accuracy"),
         "gradient": Variable("size of the gradient over the recurrent weights", dims=("step", "quantile")),
-        "gradient_to_weight_ratio": Variable("gradient over weight of the recurrent weights", dims=("step", "quantile")),
+        "gradient_to_weight_ratio": Variable(
+            "gradient over weight of the recurrent weights", dims=("step", "quantile")
+        ),
         "initial_eigenvalue": Variable("eigenvalue at the start", dims=("state",), dtype="complex64"),
     },
     program="stablessm.measurements.classification_program:classification",

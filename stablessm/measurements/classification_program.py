@@ -129,9 +129,7 @@ def classification(static: Mapping[str, Any], settings: ClassificationSettings) 
     def measure(traced: Mapping[str, Array], starts: Start, index: Array) -> Mapping[str, Array]:
         start = Start(*(leaf[index] for leaf in starts[:-1]), chosen=starts.chosen)
         model = _start_model(parameterization, start, constants_of(traced), settings.complex)
-        mask = eqx.tree_at(
-            lambda m: m.recurrent, jax.tree.map(eqx.is_inexact_array, model), trainable(model.recurrent)
-        )
+        mask = eqx.tree_at(lambda m: m.recurrent, jax.tree.map(eqx.is_inexact_array, model), trainable(model.recurrent))
         parts, rest = eqx.partition(model, mask)
         train, train_labels = jnp.asarray(images.train), jnp.asarray(images.train_labels)
 
@@ -151,7 +149,9 @@ def classification(static: Mapping[str, Any], settings: ClassificationSettings) 
             left_domain=left_domain(trained.recurrent),
             zero_loss=jnp.log(jnp.asarray(classes, trajectory.losses.dtype)),
         )
-        test_loss, accuracy = cross_entropy(trained, jnp.asarray(images.test[tested]), jnp.asarray(images.test_labels[tested]))
+        test_loss, accuracy = cross_entropy(
+            trained, jnp.asarray(images.test[tested]), jnp.asarray(images.test_labels[tested])
+        )
         return {
             **ending(trajectory, verdict),
             "loss": trajectory.losses[kept],

@@ -18,7 +18,9 @@ GRADIENT_RATIO = Measurement(
         "initial_gradient": Variable("size of the gradient at the start", dims=("state",)),
         "initial_gradient_to_weight_ratio": Variable("gradient over weight at the start", dims=("state",)),
         "gradient": Variable("size of the gradient over the recurrent weights", dims=("step", "quantile")),
-        "gradient_to_weight_ratio": Variable("gradient over weight of the recurrent weights", dims=("step", "quantile")),
+        "gradient_to_weight_ratio": Variable(
+            "gradient over weight of the recurrent weights", dims=("step", "quantile")
+        ),
         "initial_eigenvalue": Variable("eigenvalue at the start", dims=("state",)),
     },
     program="stablessm.measurements.fit_programs:gradient_ratio",

@@ -39,8 +39,12 @@ LARGEST_RATE = Measurement(
     settings=BisectionSettings,
     variables=lambda _: {
         "largest_stable_learning_rate": Variable("largest stable learning rate, 0 where none of those tried is stable"),
-        "smallest_unstable_learning_rate": Variable("unstable rate of the last bracket, infinite where none is unstable"),
-        "reentry": Variable("stable again above the first unstable rate of the scan", dtype="int8", flags=("no", "yes")),
+        "smallest_unstable_learning_rate": Variable(
+            "unstable rate of the last bracket, infinite where none is unstable"
+        ),
+        "reentry": Variable(
+            "stable again above the first unstable rate of the scan", dtype="int8", flags=("no", "yes")
+        ),
         "initial_eigenvalue": Variable("eigenvalue at the start", dims=("state",)),
     },
     program="stablessm.measurements.fit_programs:largest_rate",

@@ -20,13 +20,13 @@ from stablessm.parameterizations import Parameterization
 def scale_of(parameterization: Parameterization, weight: Array, **constants: Array) -> Array:
     """Return the gradient scale |dlambda/dw| / margin^2 at each weight.
 
-    In continuous time this is |f'|/f^2; in discrete time |f'|/(1 - |f|)^2. Infinite on the stability boundary,
-    where |dlambda/dw| is not zero; defined by its limit 0/0 nowhere: such a point is given as infinite too.
+    In continuous time this is |f'|/f^2; in discrete time |f'|/(1 - |f|)^2. Infinite on the stability boundary, and NaN,
+    not defined, where the eigenvalue is not stable.
     """
     margin = parameterization.margin(weight, **constants)
     slope = _slope(parameterization, weight, constants)
     ratio = jnp.abs(slope) / margin / margin
-    return jnp.where(margin == 0, jnp.inf, ratio)
+    return jnp.where(margin > 0, ratio, jnp.where(margin == 0, jnp.inf, jnp.nan))
 
 
 def _slope(parameterization: Parameterization, weight: Array, constants: Mapping[str, Array]) -> Array:

@@ -12,11 +12,11 @@ class MapsSettings(Settings):
 
     Attributes:
         extent: the raw weight runs from -extent to extent.
-        points: points of that grid, odd so that 0 is one of them.
+        points: points of that grid; an even number leaves out 0, where gradient over weight is a limit.
     """
 
     extent: float = Field(6.0, gt=0, le=1e6)
-    points: int = Field(481, ge=3, le=10**6)
+    points: int = Field(480, ge=2, le=10**6)
 
 
 class GradientScaleSettings(MapsSettings):

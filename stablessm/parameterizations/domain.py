@@ -16,7 +16,9 @@ from stablessm.parameterizations.image import Interval
 if TYPE_CHECKING:
     from stablessm.parameterizations.record import Parameterization
 
-_MAGNITUDES = np.concatenate([[0.0], np.logspace(-37, -6, 63), np.logspace(-6, 6, 12001), np.logspace(6, 38, 65)[1:]])
+_MAGNITUDES = np.unique(
+    np.concatenate([[0.0], np.logspace(-37, -6, 63), np.logspace(-6, 6, 12001), np.logspace(6, 38, 65)])
+)
 GRID = np.concatenate([-_MAGNITUDES[:0:-1], _MAGNITUDES])
 _FAR = 1e6
 

@@ -76,7 +76,9 @@ def _check(node: ast.AST, formula: str) -> None:
                 _check(argument, formula)
         case _:
             text = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
-            raise _refuse(formula, f"{text!r} is neither a number, a name, arithmetic (+ - * / **) nor a known function")
+            raise _refuse(
+                formula, f"{text!r} is neither a number, a name, arithmetic (+ - * / **) nor a known function"
+            )
 
 
 def _check_exponent(node: ast.AST, formula: str) -> None:

@@ -27,11 +27,14 @@ class Interval:
     upper_closed: bool = False
 
     def __contains__(self, value: float) -> bool:
+        """Whether a number lies in the interval."""
         above = value >= self.lower if self.lower_closed else value > self.lower
         below = value <= self.upper if self.upper_closed else value < self.upper
         return bool(above and below)
 
     def __str__(self) -> str:
+        """The interval with its brackets."""
+
         def text(end: float) -> str:
             return f"{end:.10g}" if math.isfinite(end) else ("inf" if end > 0 else "-inf")
 

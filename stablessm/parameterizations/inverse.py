@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import jax
@@ -11,14 +12,11 @@ import numpy as np
 import sympy
 from jax import Array
 from jax.typing import ArrayLike
-from scipy.optimize import brentq
 
 from stablessm.parameterizations import grammar
 from stablessm.parameterizations.domain import GRID, scan
 from stablessm.parameterizations.errors import ParameterizationError
-from stablessm.parameterizations.evaluate import view_expression
 from stablessm.parameterizations.lowering import lower
-from stablessm.parameterizations.primitives import elementary
 
 if TYPE_CHECKING:
     from stablessm.parameterizations.record import Parameterization
@@ -56,31 +54,53 @@ def _check(parameterization: Parameterization, decay: np.ndarray) -> None:
 
 
 def _by_search(parameterization: Parameterization, decay: Array) -> Array:
-    """Invert a formula that has no closed inverse: bracket on the scanned grid, then Brent's method, in float64.
+    """Invert a formula that has no closed inverse on its widest monotone branch, the right one of a symmetric pair.
 
-    Of several weights the one of least size is taken, the non-negative one of a pair.
+    The scanned branch brackets each decay, and bisection of the lowered decay closes the bracket; both run under jit.
+
+    Raises:
+        ParameterizationError: the formula is monotone nowhere, or a decay that is not traced is not on the branch.
     """
-    if isinstance(decay, jax.core.Tracer):
-        raise ParameterizationError(
-            f"{parameterization.name!r} has no inverse in closed form, so its weights must be computed outside jit"
-        )
-    expression = elementary(view_expression(parameterization, "decay"))
-    function = sympy.lambdify(sympy.Symbol(grammar.WEIGHT, real=True), expression, ["scipy", "numpy"])
+    weights, decays = _branch(parameterization)
+    if not isinstance(decay, jax.core.Tracer):
+        values = np.asarray(decay, float)
+        outside = values[(values < decays[0]) | (values > decays[-1])]
+        if outside.size:
+            raise ParameterizationError(
+                f"no weight on the widest monotone branch of {parameterization.name!r}, whose decays run from "
+                f"{decays[0]:g} to {decays[-1]:g}, has the decay {outside.flat[0]:g}"
+            )
+    largest = float(jnp.finfo(decay.dtype).max)
+    table, known = (jnp.asarray(np.clip(part, -largest, largest), decay.dtype) for part in (weights, decays))
+    place = jnp.clip(jnp.searchsorted(known, decay), 1, len(weights) - 1)
+
+    def halve(_: Array, bracket: tuple[Array, Array]) -> tuple[Array, Array]:
+        low, high = bracket  # weights of smaller and of larger decay
+        middle = low + (high - low) / 2
+        below = parameterization.decay(middle) < decay
+        return jnp.where(below, middle, low), jnp.where(below, high, middle)
+
+    low, high = jax.lax.fori_loop(0, jnp.finfo(decay.dtype).nmant + 4, halve, (table[place - 1], table[place]))
+    return low + (high - low) / 2
+
+
+@lru_cache(maxsize=64)
+def _branch(parameterization: Parameterization) -> tuple[np.ndarray, np.ndarray]:
+    """Return weights and decays of the monotone run of the scan that spans most decades of decay, decays ascending."""
     values = scan(parameterization)
+    with np.errstate(invalid="ignore"):
+        signs = np.where(np.minimum(values[:-1], values[1:]) > 0, np.sign(np.diff(values)), 0)
+    signs[np.isnan(signs)] = 0
+    cuts = np.flatnonzero(np.diff(signs)) + 1
+    runs = [(a, b) for a, b in zip([0, *cuts], [*cuts, len(signs)], strict=True) if signs[a] != 0]
+    if not runs:
+        raise ParameterizationError(f"the formula {parameterization.formula!r} is monotone nowhere, so has no inverse")
 
-    def invert(target: float) -> float:
-        difference = values - target
-        exact = np.flatnonzero(difference == 0)
-        crossing = np.flatnonzero(difference[:-1] * difference[1:] < 0)
-        found = [float(GRID[place]) for place in exact]
-        with np.errstate(all="ignore"):
-            found += [
-                float(brentq(lambda x: float(function(x)) - target, GRID[place], GRID[place + 1], xtol=1e-300, rtol=1e-15))
-                for place in crossing
-            ]
-        if not found:
-            raise ParameterizationError(f"no weight of {parameterization.name!r} has the decay {target:g}")
-        return min(found, key=lambda value: (abs(value), value < 0))
+    def decades(run: tuple[int, int]) -> tuple[float, bool]:
+        ends = np.sort(np.maximum(values[[run[0], run[1]]], 1e-30))
+        return round(float(np.log(ends[1]) - np.log(ends[0])), 6), bool(GRID[run[1]] > 0)
 
-    flat = np.asarray(decay, float).ravel()
-    return jnp.asarray(np.array([invert(float(one)) for one in flat]).reshape(decay.shape), decay.dtype)
+    first, last = max(runs, key=decades)
+    chosen = slice(first, last + 1)
+    order = slice(None) if values[last] > values[first] else slice(None, None, -1)
+    return GRID[chosen][order], values[chosen][order]

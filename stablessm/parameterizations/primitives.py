@@ -163,9 +163,13 @@ def _fold(part: sympy.Expr) -> sympy.Expr:
         factor, function = part.args[0].as_coeff_Mul()
         if isinstance(function, softplus) and factor == -1:
             return sigmoid(-function.args[0])
-    if isinstance(part, Pow) and part.args[1].is_Integer and part.args[1] < 0:
-        if (inner := _one_plus(part.args[0], sympy.exp)) is not None:
-            return sigmoid(-inner.args[0]) ** -part.args[1]
+    if (
+        isinstance(part, Pow)
+        and part.args[1].is_Integer
+        and part.args[1] < 0
+        and (inner := _one_plus(part.args[0], sympy.exp)) is not None
+    ):
+        return sigmoid(-inner.args[0]) ** -part.args[1]
     if isinstance(part, Mul):
         exponentials = [g for g in part.args if isinstance(g, sympy.exp)]
         for g in exponentials:  # e^x sigmoid(-x) = sigmoid(x)

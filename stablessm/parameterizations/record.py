@@ -49,6 +49,7 @@ class Parameterization:
     images: tuple[tuple[str, tuple[str, str, str]], ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
+        """Refuse an unknown link or constant, and a constant that is not positive and finite."""
         if self.link not in links.LINKS:
             near = get_close_matches(str(self.link), links.LINKS, 1)
             hint = f"; did you mean {near[0]!r}" if near else ""
@@ -92,7 +93,9 @@ class Parameterization:
         names = constant_names(formula)
         for reserved in _RESERVED:
             if reserved in names:
-                raise ParameterizationError(f"the formula {formula!r} uses {reserved!r}, which has a fixed meaning here")
+                raise ParameterizationError(
+                    f"the formula {formula!r} uses {reserved!r}, which has a fixed meaning here"
+                )
         return Parameterization(
             name=name or formula,
             link=link,
@@ -245,5 +248,3 @@ def _complex(real: Array, imaginary: Array) -> Array:
     import jax.lax
 
     return jax.lax.complex(real, imaginary)
-
-

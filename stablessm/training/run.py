@@ -1,4 +1,4 @@
-"""One training run as a pure function: traced learning rate, frozen at the first non-finite step, watched on the way."""
+"""One training run as a pure function: frozen at the first non-finite step, watched on the way."""
 
 from __future__ import annotations
 

@@ -45,7 +45,9 @@ def view(name: str, link: str, which: str) -> sympy.Expr:
     if link == "continuous":
         return {"eigenvalue": -s, "log_eigenvalue": -s, "margin": s}[which]
     if link == "one-minus":
-        return {"eigenvalue": 1 - s, "log_eigenvalue": sympy.log(sympy.Abs(1 - s)), "margin": sympy.Min(s, 2 - s)}[which]
+        return {"eigenvalue": 1 - s, "log_eigenvalue": sympy.log(sympy.Abs(1 - s)), "margin": sympy.Min(s, 2 - s)}[
+            which
+        ]
     return {"eigenvalue": sympy.exp(-s), "log_eigenvalue": -s, "margin": 1 - sympy.exp(-s)}[which]
 
 
