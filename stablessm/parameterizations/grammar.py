@@ -69,7 +69,7 @@ def _check(node: ast.AST, formula: str) -> None:
                 near = get_close_matches(name, FUNCTIONS, 1)
                 hint = f"; did you mean {near[0]}" if near else ""
                 raise _refuse(formula, f"{name!r} is not one of the functions {', '.join(FUNCTIONS)}{hint}")
-            if len(arguments) != 1 and not (name in _VARIADIC and len(arguments) > 1):
+            if (len(arguments) < 2) if name in _VARIADIC else (len(arguments) != 1):
                 wanted = "two or more arguments" if name in _VARIADIC else "one argument"
                 raise _refuse(formula, f"{name} takes {wanted}, but got {len(arguments)}")
             for argument in arguments:

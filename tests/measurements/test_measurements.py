@@ -1,0 +1,115 @@
+"""Measurements run through a sweep: equal starts, sane outcomes, real input, and user maps like built-ins."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import stablessm
+from stablessm.data.images import load_images, read_idx
+from stablessm.data.registry import DataError
+from stablessm.measurements.map_programs import scale_of
+from stablessm.measurements.ratios import gradient_to_weight
+
+FIT = {
+    "name": "fit",
+    "measurement": "lr_stability",
+    "axes": {
+        "parameterization": ["direct", "exp", {"formula": "1/cosh(w)", "label": "sech"}],
+        "link": ["continuous"],
+        "optimizer": ["adam"],
+        "target": ["polynomial"],
+        "width": [8],
+        "learning_rate": [1e-3, 1e3],
+        "seed": [0, 1],
+    },
+    "settings": {"steps": 60, "horizon": 20, "batch": 16},
+}
+
+
+def test_lr_stability_starts_equal_and_names_what_happens(tmp_path):
+    data = stablessm.run_sweep(FIT, out=tmp_path)
+    start = data["initial_eigenvalue"].squeeze()
+    for name in ("exp", "sech"):
+        np.testing.assert_allclose(start.sel(parameterization=name), start.sel(parameterization="direct"), rtol=1e-5)
+    assert (data["start_hash"] == data["start_hash"].isel(parameterization=0)).all()
+    words = data["outcome"].attrs["flag_meanings"].split()
+    named = [words[code] for code in data["outcome"].sel(learning_rate=1e-3).values.ravel()]
+    assert set(named) <= {"converged", "step_limit"}
+    high = data["outcome"].sel(learning_rate=1e3, parameterization=["direct", "exp"]).values.ravel()
+    assert {words[code] for code in high} <= {"diverged", "nonfinite", "collapsed"}
+    assert np.isfinite(data["loss"]).all()
+
+
+def test_gram_and_sampled_sweeps_agree(tmp_path):
+    finals = []
+    for loss in ("gram", "sampled"):
+        document = FIT | {"name": loss, "settings": FIT["settings"] | {"loss": loss}}
+        document["axes"] = FIT["axes"] | {"parameterization": ["exp", "best"], "learning_rate": [1e-3, 1e-2]}
+        finals.append(stablessm.run_sweep(document, out=tmp_path)["final_loss"].values)
+    np.testing.assert_allclose(*finals, rtol=2e-3)
+
+
+def test_bisection_lies_in_the_bracket_of_the_grid(tmp_path):
+    axes = {k: v for k, v in FIT["axes"].items() if k != "learning_rate"} | {"parameterization": ["direct", "exp"]}
+    search = FIT["settings"] | {"lowest_rate": 1e-3, "highest_rate": 1e2, "scan": 6}
+    document = {"name": "rate", "measurement": "largest_rate", "axes": axes}
+    fine = stablessm.run_sweep(document | {"settings": search | {"bisections": 4}}, out=tmp_path / "fine")
+    grid = np.geomspace(1e-3, 1e2, 6).tolist()
+    coarse = stablessm.run_sweep(FIT | {"axes": axes | {"learning_rate": grid}}, out=tmp_path / "grid")
+    stable = coarse["outcome"].isin([0, 1])
+    for name in ("direct", "exp"):
+        for seed in (0, 1):
+            flags = stable.sel(parameterization=name, seed=seed).values.ravel()
+            top = int(np.argmin(flags)) if not flags.all() else len(flags)
+            low = grid[top - 1] if top else 0.0
+            value = float(fine["largest_stable_learning_rate"].sel(parameterization=name, seed=seed).squeeze())
+            assert low * (1 - 1e-6) <= value and (top == len(flags) or value < grid[top])
+
+
+def test_ratio_and_scale_are_never_nan_where_defined():
+    assert gradient_to_weight(jnp.zeros(1), jnp.zeros(1))[0] == 0
+    assert jnp.isinf(gradient_to_weight(jnp.ones(1), jnp.zeros(1))[0])
+    best = stablessm.PARAMETERIZATIONS["best"]
+    weights = jnp.linspace(0.1, 5.0, 9)
+    np.testing.assert_allclose(scale_of(best, weights) / weights, 2.0, rtol=1e-5)
+
+
+def test_digits_are_learnt_and_measured(tmp_path):
+    document = {
+        "name": "few",
+        "measurement": "classification",
+        "axes": {"parameterization": ["exp", "best"], "width": [64], "learning_rate": [3e-3], "seed": [0],
+                 "optimizer": ["adam"]},
+        "settings": {"steps": 400, "records": 4},
+    }  # fmt: skip
+    data = stablessm.run_sweep(document, out=tmp_path)
+    assert (data["test_accuracy"] >= 0.9).all()
+    assert (data["gradient_to_weight_ratio"] >= 0).all()
+
+
+def test_missing_and_damaged_images_are_sentences(tmp_path, monkeypatch):
+    monkeypatch.setenv("STABLESSM_DATA", str(tmp_path))
+    with pytest.raises(DataError, match="STABLESSM_DATA"):
+        load_images("mnist")
+    with pytest.raises(DataError, match="no data set"):
+        load_images("mnst")
+    for content, reason in ((b"hello world", "not an IDX"), (b"\0\0\x08\x01\0\0\0\x05abc", "damaged")):
+        path = tmp_path / "file"
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=reason):
+            read_idx(path)
+
+
+def test_idx_images_are_read(tmp_path):
+    def idx(array):
+        return bytes([0, 0, 8, array.ndim]) + b"".join(n.to_bytes(4, "big") for n in array.shape) + array.tobytes()
+
+    rng = np.random.default_rng(0)
+    for split, count in (("train", 7), ("t10k", 3)):
+        images, labels = rng.integers(0, 256, (count, 28, 28), np.uint8), np.arange(count, dtype=np.uint8)
+        (tmp_path / f"{split}-images-idx3-ubyte").write_bytes(idx(images))
+        (tmp_path / f"{split}-labels-idx1-ubyte").write_bytes(idx(labels))
+    loaded = load_images("mnist", tmp_path)
+    assert loaded.train.shape == (7, 28, 28) and loaded.test_labels.tolist() == [0, 1, 2]
+    assert jax.numpy.asarray(loaded.train).dtype == jnp.uint8
