@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-import click
 import typer
 
 from stablessm.cli.analyse import analyse
@@ -17,12 +16,13 @@ from stablessm.cli.run import run
 from stablessm.cli.show import show
 from stablessm.cli.verify import verify
 
+# Typer brings its own Click and does not export the base of its usage errors.
+UsageError = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 
 app = typer.Typer(
     name="stablessm",
     help="What the map from weight to eigenvalue does to a state-space model: proofs, numbers and pictures.",
-    no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -63,13 +63,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arguments: the words after the program's name; those of the process by default.
     """
     command = typer.main.get_command(app)
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        code = command.main(args=arguments, prog_name="stablessm", standalone_mode=False)
-    except click.exceptions.Abort:
+        code = command.main(args=words, prog_name="stablessm", standalone_mode=False)
+    except (typer.Abort, KeyboardInterrupt):
         _fail("interrupted", INTERRUPTED)
-    except KeyboardInterrupt:
-        _fail("interrupted", INTERRUPTED)
-    except click.ClickException as error:
+    except UsageError as error:
         _fail(error.format_message(), BAD_INPUT)
     except ValueError as error:
         if not type(error).__module__.startswith("stablessm."):
