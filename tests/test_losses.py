@@ -18,7 +18,9 @@ def test_gram_form_is_the_sampled_loss_and_its_gradient(length, weighted):
     x, kernel, target = (jax.random.normal(k, s) for k, s in zip(
         jax.random.split(KEY, 3), ((5, length), (length,), (length,)), strict=True))  # fmt: skip
     matrix = losses.gram_matrix(x, weights=weights)
-    dense = [np.convolve(row, kernel - target)[:length] ** 2 * (1 if weights is None else weights) for row in np.asarray(x)]
+    dense = [
+        np.convolve(row, kernel - target)[:length] ** 2 * (1 if weights is None else weights) for row in np.asarray(x)
+    ]
     one = jax.value_and_grad(losses.sampled)(kernel, target, x, weights=weights)
     two = jax.value_and_grad(losses.gram)(kernel, target, matrix)
     np.testing.assert_allclose(one[0], np.mean(dense), rtol=2e-5)

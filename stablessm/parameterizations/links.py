@@ -55,12 +55,14 @@ def _continuous(s: sympy.Expr) -> dict[str, sympy.Expr]:
 def _one_minus(s: sympy.Expr) -> dict[str, sympy.Expr]:
     import sympy
 
-    from stablessm.parameterizations.primitives import log_modulus
+    from stablessm.parameterizations.primitives import canonical, log_modulus
 
+    eigenvalue, above = _difference(1, s), _difference(2, s)
+    logarithm = canonical(sympy.log(sympy.Abs(eigenvalue)))
     return {
-        "eigenvalue": _difference(1, s),
-        "log_eigenvalue": log_modulus(s, _difference(1, s)),
-        "margin": sympy.Min(s, _difference(2, s)),
+        "eigenvalue": eigenvalue,
+        "log_eigenvalue": log_modulus(eigenvalue, s, above) if logarithm.has(sympy.log) else logarithm,
+        "margin": sympy.Min(s, above),
     }
 
 

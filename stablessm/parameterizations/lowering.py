@@ -57,9 +57,8 @@ _NUMERIC: Mapping[type, Callable[..., Array]] = {
     primitives.sigmoid: jax.nn.sigmoid,
     primitives.expm1: jnp.expm1,
     primitives.log_expm1: _expm1_log,
-    primitives.log_modulus: lambda s, rest: jnp.where(
-        jnp.abs(s) < 0.5, jnp.log1p(-jnp.clip(s, -0.5, 0.5)), jnp.log(jnp.abs(rest))
-    ),
+    primitives.bose: lambda x: 1 / jnp.expm1(x),
+    primitives.log_abs_expm1: lambda x: jnp.maximum(x, 0) + jnp.log(-jnp.expm1(-jnp.abs(x))),
 }
 
 
@@ -90,6 +89,10 @@ class _Evaluator:
                 return jnp.exp(self(expression.args[0]))
             case sympy.Pow(base=base, exp=exponent):
                 return self._power(base, exponent)
+            case sympy.log():
+                return self._logarithm(expression.args[0])
+            case primitives.log_modulus():
+                return self._log_modulus(*expression.args)
             case primitives.exprel_real() | primitives.exprel_imag():
                 order, x, y = expression.args
                 if y.is_zero:
@@ -109,19 +112,65 @@ class _Evaluator:
         return jnp.power(value, self(exponent))
 
     def _rational(self, numerator: sympy.Poly, denominator: sympy.Poly) -> Array:
+        """Evaluate p/q = w^k p~/q~, where w^k is taken out factor by factor so that no power of it over- or underflows.
+
+        Near, k is the common power of w; far out, it is the difference of degrees and p~, q~ are polynomials in 1/w.
+        """
         weight = self.values[_WEIGHT]
-        degrees = numerator.degree(), denominator.degree()
         above, below = ([self(c) for c in poly.all_coeffs()] for poly in (numerator, denominator))
-        direct = _horner(above, weight) / _horner(below, weight) if degrees[1] else _horner(above, weight) / below[0]
-        if max(degrees) <= 1 and not degrees[1]:
-            return direct  # a straight line overflows only where its value does
-        far = jnp.abs(weight) > 2.0 ** (0.7 * jnp.finfo(self.dtype).maxexp / (max(degrees) + 1))
-        safe = jnp.where(far, weight, jnp.ones_like(weight))
-        inverse = 1 / safe
-        reversed_ratio = _horner(above[::-1], inverse) / _horner(below[::-1], inverse)
-        power = degrees[0] - degrees[1]
-        scale = [inverse if power < 0 else safe] * abs(power)
-        return jnp.where(far, reduce(jnp.multiply, scale, reversed_ratio), direct)
+        orders = [poly.monoms()[-1][0] for poly in (numerator, denominator)]  # the multiplicity of the zero at w = 0
+        above, below = above[: len(above) - orders[0]], below[: len(below) - orders[1]]
+        near = _times_power(_ratio(above, below, weight), weight, orders[0] - orders[1])
+        if len(above) == len(below) == 1:
+            return near
+        power = numerator.degree() - denominator.degree()
+        if max(numerator.degree(), denominator.degree()) == 1 and power >= 0 and len(below) == 1:
+            return near  # a straight line overflows only where its value does
+        far, safe = self._far(numerator, denominator)
+        return jnp.where(far, _times_power(_ratio(above[::-1], below[::-1], 1 / safe), safe, power), near)
+
+    def _far(self, *polynomials: sympy.Poly) -> tuple[Array, Array]:
+        """Return where the highest power of the weight would near overflow, and the weight there, 1 elsewhere."""
+        weight = self.values[_WEIGHT]
+        degree = max(poly.degree() for poly in polynomials)
+        far = jnp.abs(weight) > 2.0 ** (0.7 * jnp.finfo(self.dtype).maxexp / (degree + 1))
+        return far, jnp.where(far, weight, jnp.ones_like(weight))
+
+    def _logarithm(self, inside: sympy.Expr) -> Array:
+        """Evaluate log(1 + g) as log1p(g) where g is small, and log|w^k r| as k log|w| + log|r| where w^k overflows."""
+        body = inside.args[0] if isinstance(inside, sympy.Abs) else inside
+        split = _polynomials(body) if body.has(_WEIGHT) else None
+        if split is None:
+            rest = inside - 1
+            return jnp.log1p(self(rest)) if inside.is_Add and S.One in inside.args else jnp.log(self(inside))
+        excess = self(sympy.cancel(sympy.together(body - 1), _WEIGHT))
+        small = jnp.abs(excess) < 0.5
+        numerator, denominator = split
+        far, safe = self._far(numerator, denominator)
+        above, below = ([self(c) for c in poly.all_coeffs()] for poly in split)
+        power = numerator.degree() - denominator.degree()
+        ratio = _ratio(above[::-1], below[::-1], 1 / safe) * (jnp.sign(safe) if power % 2 else 1)
+        near = self(body)
+        if isinstance(inside, sympy.Abs):
+            ratio, near = jnp.abs(ratio), jnp.abs(near)
+        large = jnp.where(far, power * jnp.log(jnp.abs(safe)) + jnp.log(ratio), jnp.log(near))
+        return jnp.where(small, jnp.log1p(jnp.where(small, excess, jnp.zeros_like(excess))), large)
+
+    def _log_modulus(self, eigenvalue: sympy.Expr, decay: sympy.Expr, above: sympy.Expr) -> Array:
+        result = self(sympy.log(sympy.Abs(eigenvalue)))
+        for distance in (self(decay), self(above)):
+            small = jnp.abs(distance) < 0.5
+            result = jnp.where(small, jnp.log1p(-jnp.where(small, distance, jnp.zeros_like(distance))), result)
+        return result
+
+
+def _ratio(above: list[Array], below: list[Array], x: Array) -> Array:
+    return _horner(above, x) / _horner(below, x)
+
+
+def _times_power(value: Array, x: Array, power: int) -> Array:
+    """Return value x^power, one factor after the other."""
+    return reduce(jnp.multiply, [1 / x if power < 0 else x] * abs(power), value)
 
 
 def _horner(coefficients: list[Array], x: Array) -> Array:

@@ -1,7 +1,6 @@
 """Named primitives: functions that SymPy would write as several operations and that must be computed as one.
 
-Each is a SymPy function with its derivative, its elementary form (for proofs and LaTeX) and, in `NUMERIC`, its JAX
-form that neither overflows nor cancels. `canonical` finds them in an elementary expression, so that a user who writes
+Each is a SymPy function with its derivative and its elementary form (for proofs and LaTeX); its JAX form, in `lowering.py`, neither overflows nor cancels. `canonical` finds them in an elementary expression, so that a user who writes
 log(1+exp(w)) gets softplus.
 """
 
@@ -65,32 +64,60 @@ class expm1(_Primitive):
         return sympy.exp(self.args[0]) - 1
 
 
+class bose(_Primitive):
+    """1/(exp(x) - 1), whose derivative bose(x) bose(-x) never divides an overflow by its square."""
+
+    nargs = 1
+
+    def fdiff(self, argindex: int = 1) -> sympy.Expr:
+        """Derivative: bose(x) bose(-x) = -exp(x)/(exp(x) - 1)^2."""
+        return bose(self.args[0]) * bose(-self.args[0])
+
+    def elementary(self) -> sympy.Expr:
+        """1/(exp(x) - 1)."""
+        return 1 / (sympy.exp(self.args[0]) - 1)
+
+
 class log_expm1(_Primitive):
     """log(exp(x) - 1) for x > 0, the inverse of softplus."""
 
     nargs = 1
 
     def fdiff(self, argindex: int = 1) -> sympy.Expr:
-        """Derivative: exp(x)/(exp(x) - 1) = -1/expm1(-x)."""
-        return -1 / expm1(-self.args[0])
+        """Derivative: exp(x)/(exp(x) - 1) = -bose(-x)."""
+        return -bose(-self.args[0])
 
     def elementary(self) -> sympy.Expr:
         """log(exp(x) - 1)."""
         return sympy.log(sympy.exp(self.args[0]) - 1)
 
 
+class log_abs_expm1(_Primitive):
+    """log|exp(x) - 1|, which is close to x where the exponential overflows."""
+
+    nargs = 1
+
+    def fdiff(self, argindex: int = 1) -> sympy.Expr:
+        """Derivative: exp(x)/(exp(x) - 1) = -bose(-x)."""
+        return -bose(-self.args[0])
+
+    def elementary(self) -> sympy.Expr:
+        """log|exp(x) - 1|."""
+        return sympy.log(sympy.Abs(sympy.exp(self.args[0]) - 1))
+
+
 class log_modulus(_Primitive):
-    """log|1 - s| from (s, 1 - s): each is used where it carries the digits, s near 0 and 1 - s elsewhere."""
+    """log|1 - s| from (1 - s, s, 2 - s): each is used where it carries the digits, the last two near their zeros."""
 
-    nargs = 2
+    nargs = 3
 
-    def fdiff(self, argindex: int = 2) -> sympy.Expr:
-        """The derivative passes through the second argument alone: 1/(1 - s)."""
-        return 1 / self.args[1] if argindex == 2 else S.Zero
+    def fdiff(self, argindex: int = 1) -> sympy.Expr:
+        """The derivative passes through the first argument alone: 1/(1 - s)."""
+        return 1 / self.args[0] if argindex == 1 else S.Zero
 
     def elementary(self) -> sympy.Expr:
         """log|1 - s|."""
-        return sympy.log(sympy.Abs(self.args[1]))
+        return sympy.log(sympy.Abs(self.args[0]))
 
 
 class _ExponentialMoment(_Primitive):
@@ -121,7 +148,7 @@ class exprel_imag(_ExponentialMoment):
 
 def elementary(expression: sympy.Expr) -> sympy.Expr:
     """Replace every primitive that has an elementary form by it."""
-    kinds = (softplus, sigmoid, expm1, log_expm1, log_modulus)
+    kinds = (softplus, sigmoid, expm1, bose, log_expm1, log_abs_expm1, log_modulus)
     return expression.replace(lambda part: isinstance(part, kinds), lambda part: part.elementary())
 
 
@@ -153,29 +180,67 @@ def _fold_constant_plus(expression: Add) -> sympy.Expr:
     return expression
 
 
+def _fold_difference(expression: Add) -> sympy.Expr:
+    """Fold pairs of terms that differ by a factor close to -1 near a zero of the sum.
+
+    sigmoid(y) - sigmoid(-y) = tanh(y/2), and exp(c z) - exp(z) = exp(z) expm1((c - 1) z) for a number c > 1, both times
+    any common factor.
+    """
+    for term in expression.args:
+        for factor in Mul.make_args(term):
+            base = factor.base if isinstance(factor, Pow) and not isinstance(factor, sympy.exp) else factor
+            if isinstance(base, sigmoid):
+                y, rest = base.args[0], term / base
+                partner = -rest * sigmoid(-y)
+                if partner in expression.args:
+                    return canonical(expression - term - partner + rest * sympy.tanh(y / 2))
+            if isinstance(factor, sympy.exp):
+                rest = term / factor
+                for other in expression.args:
+                    partner = -other / rest
+                    if not isinstance(partner, sympy.exp) or other is term:
+                        continue
+                    ratio = factor.args[0] / partner.args[0]
+                    if ratio.is_Number and ratio > 1:
+                        difference = expm1(factor.args[0] - partner.args[0])
+                        return canonical(expression - term - other + rest * partner * difference)
+    return expression
+
+
+def _fold_logarithm(expression: sympy.log) -> sympy.Expr:
+    (inside,) = expression.args
+    if (inner := _one_plus(inside, sympy.exp)) is not None:
+        return softplus(inner.args[0])
+    if isinstance(inside, sigmoid):
+        return -softplus(-inside.args[0])
+    if isinstance(inside, expm1):
+        return log_expm1(inside.args[0])
+    if isinstance(inside, sympy.Abs) and isinstance(inside.args[0], expm1):
+        return log_abs_expm1(inside.args[0].args[0])
+    return expression
+
+
 def _fold(part: sympy.Expr) -> sympy.Expr:
     if isinstance(part, sympy.log):
-        if (inner := _one_plus(part.args[0], sympy.exp)) is not None:
-            return softplus(inner.args[0])
-        if isinstance(part.args[0], expm1):
-            return log_expm1(part.args[0].args[0])
+        return _fold_logarithm(part)
     if isinstance(part, sympy.exp):
         factor, function = part.args[0].as_coeff_Mul()
         if isinstance(function, softplus) and factor == -1:
             return sigmoid(-function.args[0])
-    if (
-        isinstance(part, Pow)
-        and part.args[1].is_Integer
-        and part.args[1] < 0
-        and (inner := _one_plus(part.args[0], sympy.exp)) is not None
-    ):
-        return sigmoid(-inner.args[0]) ** -part.args[1]
+    if isinstance(part, Pow) and part.args[1].is_Integer and part.args[1] < 0:
+        if (inner := _one_plus(part.args[0], sympy.exp)) is not None:
+            return sigmoid(-inner.args[0]) ** -part.args[1]
+        if isinstance(part.args[0], expm1):
+            return bose(part.args[0].args[0]) ** -part.args[1]
     if isinstance(part, Mul):
         exponentials = [g for g in part.args if isinstance(g, sympy.exp)]
         for g in exponentials:  # e^x sigmoid(-x) = sigmoid(x)
             if sigmoid(-g.args[0]) in part.args:
                 return part / (g * sigmoid(-g.args[0])) * sigmoid(g.args[0])
-    return _fold_constant_plus(part) if isinstance(part, Add) else part
+    if isinstance(part, Add):
+        folded = _fold_constant_plus(part)
+        return _fold_difference(folded) if isinstance(folded, Add) else folded
+    return part
 
 
 def canonical(expression: sympy.Expr) -> sympy.Expr:
