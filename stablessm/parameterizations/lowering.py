@@ -37,8 +37,9 @@ def _product(factors: list[Array]) -> Array:
     return jnp.where(vanishes, jnp.zeros_like(result), result)
 
 
-def _expm1_log(x: Array) -> Array:
-    return x + jnp.log(-jnp.expm1(-x))
+def _log_one_minus_exp(x: Array) -> Array:
+    """Return log(1 - e^-x) for x > 0, NaN below."""
+    return jnp.where(x > 0.7, jnp.log1p(-jnp.exp(-x)), jnp.log(-jnp.expm1(-x)))
 
 
 _NUMERIC: Mapping[type, Callable[..., Array]] = {
@@ -56,9 +57,9 @@ _NUMERIC: Mapping[type, Callable[..., Array]] = {
     primitives.softplus: jax.nn.softplus,
     primitives.sigmoid: jax.nn.sigmoid,
     primitives.expm1: jnp.expm1,
-    primitives.log_expm1: _expm1_log,
+    primitives.log_expm1: lambda x: x + _log_one_minus_exp(x),
     primitives.bose: lambda x: 1 / jnp.expm1(x),
-    primitives.log_abs_expm1: lambda x: jnp.maximum(x, 0) + jnp.log(-jnp.expm1(-jnp.abs(x))),
+    primitives.log_abs_expm1: lambda x: jnp.maximum(x, 0) + _log_one_minus_exp(jnp.abs(x)),
 }
 
 
@@ -188,10 +189,10 @@ def _polynomials(expression: sympy.Expr) -> tuple[sympy.Poly, sympy.Poly] | None
 
 
 def _factors(product: sympy.Mul) -> list[sympy.Expr]:
-    """Return the factors of a product, those rational in the weight gathered into one."""
+    """Return the factors of a product, those rational in the weight gathered into one, powers last."""
     rational = [part for part in product.args if part.has(_WEIGHT) and part.is_rational_function(_WEIGHT)]
     rest = [part for part in product.args if part not in rational]
-    return ([sympy.Mul(*rational)] if rational else []) + rest
+    return ([sympy.Mul(*rational)] if rational else []) + sorted(rest, key=lambda part: isinstance(part, sympy.Pow))
 
 
 @lru_cache(maxsize=4096)
