@@ -1,7 +1,8 @@
 """Named primitives: functions that SymPy would write as several operations and that must be computed as one.
 
-Each is a SymPy function with its derivative and its elementary form (for proofs and LaTeX); its JAX form, in `lowering.py`, neither overflows nor cancels. `canonical` finds them in an elementary expression, so that a user who writes
-log(1+exp(w)) gets softplus.
+Each is a SymPy function with its derivative and its elementary form (for proofs and LaTeX); its JAX form, in
+`lowering.py`, neither overflows nor cancels. `canonical` finds them in an elementary expression, so that a user who
+writes log(1+exp(w)) gets softplus.
 """
 
 from __future__ import annotations
