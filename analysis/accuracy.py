@@ -2,42 +2,57 @@
 
 from __future__ import annotations
 
-import numpy as np
 import xarray as xr
+
+from ._outcomes import NOT_COMPUTED, STABLE, described, holds, mean_and_error, rank
 
 
 def reduce(dataset: xr.Dataset) -> xr.Dataset:
-    """Reduce the test accuracy over seeds.
+    """Reduce the test accuracy over seeds: over all that were computed, and over those whose run is stable.
 
     Args:
-        dataset: with `test_accuracy` along `learning_rate` and `seed`.
+        dataset: with `test_accuracy` and `outcome` along `learning_rate` and `seed`.
 
     Returns:
-        mean and standard error over seeds for each rate; for each map the best mean, its rate and its error.
+        mean, standard error and number of seeds for each rate, over all seeds and over the stable ones, and the rank of
+        the maps; for each map the best mean over all seeds, its rate, its error and its number of seeds. A mean without
+        a seed, and an error with fewer than two, are NaN.
     """
-    accuracy = dataset["test_accuracy"]
-    seeds = accuracy.sizes["seed"]
-    mean = accuracy.mean("seed")
-    error = accuracy.std("seed", ddof=1) / seeds**0.5 if seeds > 1 else xr.zeros_like(mean)
-    place = mean.argmax("learning_rate")
+    dataset = dataset.sortby("learning_rate")
+    accuracy, outcome = dataset["test_accuracy"], dataset["outcome"]
+    mean, error, seeds = mean_and_error(accuracy, ~holds(outcome, NOT_COMPUTED))
+    stable_mean, stable_error, stable_seeds = mean_and_error(accuracy, holds(outcome, *STABLE))
+    place = mean.fillna(-1.0).argmax("learning_rate")
+
+    def best(values: xr.DataArray) -> xr.DataArray:
+        return values.isel(learning_rate=place).drop_vars("learning_rate")
+
     result = xr.Dataset(
         {
             "mean_accuracy": mean,
             "accuracy_error": error,
-            "best_accuracy": mean.isel(learning_rate=place).drop_vars("learning_rate"),
-            "best_accuracy_error": error.isel(learning_rate=place).drop_vars("learning_rate"),
-            "best_learning_rate": dataset["learning_rate"][place].drop_vars("learning_rate"),
-            "seeds": xr.DataArray(np.int32(seeds)),
+            "seeds": seeds,
+            "stable_mean_accuracy": stable_mean,
+            "stable_accuracy_error": stable_error,
+            "stable_seeds": stable_seeds,
+            "rank": rank(mean),
+            "best_accuracy": best(mean),
+            "best_accuracy_error": best(error),
+            "best_seeds": best(seeds),
+            "best_learning_rate": best(dataset["learning_rate"]).where(best(seeds) > 0),
         }
     )
     names = {
         "mean_accuracy": "test accuracy",
         "accuracy_error": "standard error of the test accuracy over seeds",
+        "seeds": "number of seeds computed",
+        "stable_mean_accuracy": "test accuracy of the stable runs",
+        "stable_accuracy_error": "standard error of the test accuracy over the stable runs",
+        "stable_seeds": "number of stable runs",
+        "rank": "rank of the map by its mean test accuracy, 0 where there is none",
         "best_accuracy": "best mean test accuracy over learning rates",
         "best_accuracy_error": "standard error of the best mean test accuracy",
+        "best_seeds": "number of seeds of the best mean test accuracy",
         "best_learning_rate": "learning rate of the best mean test accuracy",
-        "seeds": "number of seeds",
     }
-    for name, long_name in names.items():
-        result[name].attrs = {"long_name": long_name, "units": "1"}
-    return result
+    return described(result, names)

@@ -5,45 +5,46 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from ._outcomes import NOT_COMPUTED, described, holds, median
+
+STOPPED = ("nonfinite", "outside_domain")
+
 
 def reduce(dataset: xr.Dataset) -> xr.Dataset:
     """Reduce the ratio over seeds, leaving out what comes after a run's first non-finite step.
 
+    A run is frozen there, so that what is stored behind that step is no observation. How many seeds are left is data.
+
     Args:
-        dataset: with `gradient_to_weight_ratio` (step, quantile) and `first_bad_step`, along `seed`.
+        dataset: with `gradient_to_weight_ratio` (step, quantile), `outcome` and `first_bad_step`, along `seed`.
 
     Returns:
-        median, smallest and greatest over the surviving seeds of the maximum over the weights; and how many survive.
+        median, smallest and greatest over the surviving seeds of the maximum over the weights (and the median over
+        seeds of the median over the weights); the number of seeds computed, and how many of them survive to each step.
     """
-    ratio = dataset["gradient_to_weight_ratio"].sel(quantile=1.0).drop_vars("quantile")
-    meanings = str(dataset["outcome"].attrs["flag_meanings"]).split()
-    codes = dict(zip(meanings, np.atleast_1d(dataset["outcome"].attrs["flag_values"]), strict=True))
-    stopped = dataset["outcome"].isin([codes[name] for name in ("nonfinite", "outside_domain") if name in codes])
-    alive = ~stopped | (dataset["step"] < dataset["first_bad_step"])
-    kept = ratio.where(alive)
-    none = ~alive.any("seed")
+    ratio = dataset["gradient_to_weight_ratio"]
+    largest = ratio.sel(quantile=1.0).drop_vars("quantile")
+    middle = ratio.sel(quantile=0.5).drop_vars("quantile")
+    computed = ~holds(dataset["outcome"], NOT_COMPUTED)
+    going = ~holds(dataset["outcome"], *STOPPED) | (dataset["step"] < dataset["first_bad_step"])
+    alive = (computed & going).transpose(*largest.dims)
+    kept = largest.where(alive)
     result = xr.Dataset(
         {
-            "median_ratio": _median(kept, alive),
+            "median_ratio": median(largest, alive),
             "smallest_ratio": kept.min("seed"),
             "greatest_ratio": kept.max("seed"),
+            "median_ratio_of_median_weight": median(middle, alive),
             "survivors": alive.sum("seed").astype(np.int32),
-            "none_survives": none.astype(np.int8),
+            "seeds": computed.sum("seed").astype(np.int32),
         }
     )
     names = {
         "median_ratio": "largest gradient over weight, median over seeds",
         "smallest_ratio": "largest gradient over weight, smallest over seeds",
         "greatest_ratio": "largest gradient over weight, greatest over seeds",
-        "survivors": "seeds that have not met a non-finite step",
-        "none_survives": "no seed survives to this step",
+        "median_ratio_of_median_weight": "median gradient over weight, median over seeds",
+        "survivors": "number of seeds that have not met a non-finite step",
+        "seeds": "number of seeds computed",
     }
-    for name, long_name in names.items():
-        result[name].attrs = {"long_name": long_name, "units": "1"}
-    return result
-
-
-def _median(kept: xr.DataArray, alive: xr.DataArray) -> xr.DataArray:
-    """Median over the seeds that survive; NaN, which here means that none does, elsewhere."""
-    filled = kept.where(alive.any("seed"), 0.0)
-    return filled.median("seed", skipna=True).where(alive.any("seed"))
+    return described(result, names)

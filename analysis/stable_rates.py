@@ -5,62 +5,98 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-STABLE = ("converged", "step_limit")
+from ._outcomes import NOT_COMPUTED, STABLE, codes, described, flags, holds, median, rank
+
+REACH = ("none_stable", "next_unstable", "all_stable", "next_not_computed")
 
 
 def reduce(dataset: xr.Dataset) -> xr.Dataset:
     """Reduce outcomes over the learning rate.
 
+    A cell that was not computed is neither stable nor unstable: a run of stable rates that ends there is a lower bound
+    only, its `reach` says so, and what is taken over seeds leaves it out.
+
     Args:
         dataset: with `outcome` along `learning_rate` and `seed`.
 
     Returns:
-        largest_stable_learning_rate per seed (0 where even the smallest rate is not stable), its median, smallest and
-        largest over seeds; reentry; the share of stable seeds and the most common outcome for each rate; and the rank
-        of the maps by median (1 is the largest; ties share the better rank).
+        For each seed largest_stable_learning_rate (0 where the lowest rate is not stable), its reach, and whether a
+        rate above an unstable one is stable again; over seeds its median, smallest and greatest, their number, and the
+        rank of the maps by median; for each rate the share of stable seeds with its standard error sqrt(p (1 - p) / n),
+        the number n of seeds, the most common outcome (the worse one of a tie) and its share.
     """
     ordered = dataset.sortby("learning_rate")
-    outcome = ordered["outcome"]
-    meanings = str(outcome.attrs["flag_meanings"]).split()
-    codes = dict(zip(meanings, np.atleast_1d(outcome.attrs["flag_values"]), strict=True))
-    stable = outcome.isin([codes[name] for name in STABLE if name in codes])
-    axis = stable.get_axis_num("learning_rate")
-    unbroken = stable.copy(data=np.logical_and.accumulate(stable.values, axis=axis))
-    rate = ordered["learning_rate"]
+    outcome, rate = ordered["outcome"], ordered["learning_rate"]
+    stable, computed = holds(outcome, *STABLE), ~holds(outcome, NOT_COMPUTED)
+    unbroken = _accumulate(np.logical_and, stable)
     largest = (unbroken * rate).max("learning_rate")
-    reentry = (stable & ~unbroken).any("learning_rate")
-    median = largest.median("seed")
-    counts = xr.concat([(outcome == codes[name]).sum("seed") for name in meanings], "kind")
-    common = counts.argmax("kind").copy(data=np.array([codes[n] for n in meanings])[counts.argmax("kind").values])
+    reentry = (stable & _accumulate(np.logical_or, computed & ~stable)).any("learning_rate")
+    reach = _reach(unbroken, computed)
+    known = reach != REACH.index("next_not_computed")
+    middle = median(largest, known)
+    seeds = computed.sum("seed")
+    share = stable.sum("seed") / seeds.where(seeds > 0)
+    common, common_share = _common(outcome, seeds)
     result = xr.Dataset(
         {
             "largest_stable_learning_rate": largest,
-            "median_largest_rate": median,
-            "smallest_largest_rate": largest.min("seed"),
-            "greatest_largest_rate": largest.max("seed"),
+            "reach": reach,
             "reentry": reentry.astype(np.int8),
-            "stable_share": stable.mean("seed"),
-            "common_outcome": common.astype(np.int8),
-            "rank": _rank(median),
+            "median_largest_rate": middle,
+            "smallest_largest_rate": largest.where(known).min("seed"),
+            "greatest_largest_rate": largest.where(known).max("seed"),
+            "seeds_of_largest_rate": known.sum("seed").astype(np.int32),
+            "rank": rank(middle),
+            "stable_share": share,
+            "stable_share_error": (share * (1 - share) / seeds.where(seeds > 0)) ** 0.5,
+            "seeds": seeds.astype(np.int32),
+            "common_outcome": common,
+            "common_outcome_share": common_share,
         }
     )
     names = {
-        "largest_stable_learning_rate": "largest stable learning rate",
+        "largest_stable_learning_rate": "largest stable learning rate, 0 where the lowest is not stable",
+        "reach": "how the run of stable rates ends",
+        "reentry": "stable again above an unstable rate",
         "median_largest_rate": "median over seeds of the largest stable learning rate",
         "smallest_largest_rate": "smallest over seeds of the largest stable learning rate",
         "greatest_largest_rate": "greatest over seeds of the largest stable learning rate",
-        "reentry": "stable again above the first unstable rate",
+        "seeds_of_largest_rate": "number of seeds whose largest stable rate is known",
+        "rank": "rank of the map by its median largest rate, 0 where there is none",
         "stable_share": "share of seeds that are stable",
+        "stable_share_error": "standard error of the share of stable seeds",
+        "seeds": "number of seeds computed",
         "common_outcome": "most common outcome",
-        "rank": "rank of the map by its median largest rate",
+        "common_outcome_share": "share of seeds with the most common outcome",
     }
-    for name, long_name in names.items():
-        result[name].attrs = {"long_name": long_name, "units": "1"}
+    described(result, names)
     result["common_outcome"].attrs |= {key: outcome.attrs[key] for key in ("flag_values", "flag_meanings")}
-    result["reentry"].attrs |= {"flag_values": np.array([0, 1], np.int8), "flag_meanings": "no yes"}
+    result["reentry"].attrs |= flags("no", "yes")
+    result["reach"].attrs |= flags(*REACH)
     return result
 
 
-def _rank(median: xr.DataArray) -> xr.DataArray:
-    higher = (median.rename(parameterization="other") > median).sum("other")
-    return (higher + 1).transpose(*median.dims).astype(np.int32)
+def _accumulate(operation: np.ufunc, values: xr.DataArray) -> xr.DataArray:
+    """Return the running `operation` from the lowest rate upward."""
+    return values.copy(data=operation.accumulate(values.values, axis=values.get_axis_num("learning_rate")))
+
+
+def _reach(unbroken: xr.DataArray, computed: xr.DataArray) -> xr.DataArray:
+    """Return how each run of stable rates ends, a code into `REACH`."""
+    length = unbroken.sum("learning_rate")
+    rates = unbroken.sizes["learning_rate"]
+    follower = computed.isel(learning_rate=np.minimum(length, rates - 1)).drop_vars("learning_rate")
+    ends = xr.where(length == 0, REACH.index("none_stable"), REACH.index("next_unstable"))
+    ends = ends.where(follower, REACH.index("next_not_computed"))
+    return ends.where(length < rates, REACH.index("all_stable")).astype(np.int8)
+
+
+def _common(outcome: xr.DataArray, seeds: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return the most common outcome over the computed seeds, and its share; NaN where no seed is computed."""
+    known = codes(outcome)
+    worst_first = [name for name in reversed(known) if name != NOT_COMPUTED]
+    counts = xr.concat([(outcome == known[name]).sum("seed") for name in worst_first], "kind")
+    first = counts.argmax("kind")
+    values = np.array([known[name] for name in worst_first], outcome.dtype)[first.values]
+    common = first.copy(data=values).where(seeds > 0, known.get(NOT_COMPUTED, 0)).astype(outcome.dtype)
+    return common, counts.max("kind") / seeds.where(seeds > 0)

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import xarray as xr
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from stablessm.plotting import style
-from stablessm.plotting.curves import ratio_curves
+from stablessm.plotting.curves import loses_seeds, ratio_curves
+from stablessm.plotting.panels import caption, grid, legend, panels
 
 READS = ("ratio_along_training",)
+_ALONG = ("parameterization", "step")
 
 
 def draw(ratios: xr.Dataset) -> Figure:
-    """Draw one panel for each target at the first learning rate.
+    """Draw one panel for each combination of target, learning rate and whatever else was swept.
 
     Args:
         ratios: what the analysis `ratio_along_training` returns.
     """
-    along = ("parameterization", "step", "target")
-    data = ratios.isel({name: 0 for name in ratios.dims if name not in along})
-    targets = data["target"].values if "target" in data.dims else [None]
-    figure = Figure(figsize=(0.8 + 4.2 * len(targets), 3.6), layout="constrained")
-    panels = figure.subplots(1, len(targets), squeeze=False, sharey=True)[0]
-    for axes, target in zip(panels, targets, strict=True):
-        one = data if target is None else data.sel(target=target)
-        ratio_curves(axes, one)
-        if target is not None:
-            axes.set_title(f"target: {style.text(target)}")
-    panels[0].legend(loc="best")
+    found = panels(ratios, _ALONG)
+    columns = min(len(found), 3)
+    rows = -(-len(found) // columns)
+    figure = Figure(figsize=(max(5.6, 0.6 + 3.4 * columns), 0.8 + 3.0 * rows), layout="constrained")
+    caption(figure, ratios, _ALONG)
+    every = grid(figure, len(found), columns=columns, sharex=True, sharey=True)
+    for place, (axes, panel) in enumerate(zip(every, found, strict=True)):
+        ratio_curves(axes, panel.data)
+        axes.set_title(panel.title)
+        axes.tick_params(labelbottom=True)
+        if place % columns:
+            axes.set_ylabel("")
+    handles, labels = every[0].get_legend_handles_labels()
+    if loses_seeds(ratios):
+        handles.append(Line2D([], [], color="0.3", marker="x", linestyle="none"))
+        labels.append("a seed meets a non-finite step")
+    legend(figure, handles, labels)
     return figure

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from stablessm.plotting import style
+from stablessm.plotting.panels import caption, legend, panels
 
 READS = ("raw",)
-_PANELS = (
-    ("gradient_scale", "weight"),
-    ("gradient_over_weight", "weight"),
-    ("gradient_scale_of_decay", "decay"),
-    ("gradient_over_weight_of_decay", "decay"),
-)
+_ALONG = ("parameterization", "weight", "decay")
+_KINDS = ("gradient_scale", "gradient_over_weight")
+_VIEW = (1e-3, 1e6)  # the curves of direct grow without bound
 
 
 def draw(raw: xr.Dataset) -> Figure:
@@ -23,23 +22,30 @@ def draw(raw: xr.Dataset) -> Figure:
     Args:
         raw: dataset of the measurement `gradient_scale`.
     """
-    data = raw.isel({name: 0 for name in raw.dims if name not in ("parameterization", "weight", "decay")})
-    figure = Figure(figsize=(7.2, 5.8), layout="constrained")
-    panels = figure.subplots(2, 2).ravel()
-    for axes, (name, along) in zip(panels, _PANELS, strict=True):
-        for position, label in enumerate(data["parameterization"].values):
-            curve = data[name].sel(parameterization=label)
-            axes.plot(
-                data[along],
-                curve.where(np.isfinite(curve)),
-                label=style.text(label),
-                **style.line_of_map(label, position),
-            )
-        axes.set_yscale("log")
-        axes.set_ylim(1e-3, 1e6)
-        if along == "decay":
-            axes.set_xscale("log")
-        style.label_axes(axes, data[along], data[name])
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 8))
+    rows = panels(raw, _ALONG)
+    looks = style.looks(raw["parameterization"].values)
+    figure = Figure(figsize=(7.4, 0.7 + 5.2 * len(rows)), layout="constrained")
+    caption(figure, raw, _ALONG)
+    grid = figure.subplots(2 * len(rows), 2, sharey=True, squeeze=False)
+    for place, row in enumerate(rows):
+        for column, kind in enumerate(_KINDS):
+            over_weight, over_decay = grid[2 * place, column], grid[2 * place + 1, column]
+            _curves(over_weight, row.data, kind, "weight", looks)
+            _curves(over_decay, row.data, f"{kind}_of_decay", "decay", looks)
+            over_decay.set_xscale("log")
+        grid[2 * place, 0].set_title(row.title)
+    for axes in grid[:, 1]:
+        axes.tick_params(labelleft=True)
+    legend(figure, *grid[0, 0].get_legend_handles_labels())
     return figure
+
+
+def _curves(axes: Axes, data: xr.Dataset, name: str, along: str, looks: dict) -> None:
+    for label, look in looks.items():
+        curve = data[name].sel(parameterization=label)
+        axes.plot(
+            data[along], curve.where(np.isfinite(curve) & (curve > 0)), label=style.text(label), **style.line(look)
+        )
+    axes.set_yscale("log")
+    axes.set_ylim(*_VIEW)
+    style.label_axes(axes, data[along], data[name])

@@ -18,10 +18,17 @@ def analyse(
     Examples:
 
         stablessm analyse lr_stability
+
+        stablessm analyse digits --out mine
     """
-    from stablessm.cli.pipeline import analyse_experiment
+    from stablessm.cli.pipeline import analyse_experiment, arguments, writing
     from stablessm.sweeps.declarations import load_spec
     from stablessm.sweeps.places import places
 
-    for path in analyse_experiment(load_spec(experiment, scale=scale), places(out)):
+    spec = load_spec(experiment, scale=scale)
+    with writing():
+        written = analyse_experiment(spec, places(out), given=arguments(experiment, scale, out))
+    for path in written:
         typer.echo(f"saved {path}")
+    if not written:
+        typer.echo(f"the experiment '{spec.name}' declares no analyses; its figures read its dataset")

@@ -3,119 +3,154 @@
 from __future__ import annotations
 
 import json
-import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
 
 def show(
-    dataset: Annotated[str, typer.Argument(help="Path of a dataset, or the name of a bundled experiment.")],
-    csv: Annotated[Path | None, typer.Option(help="Write every variable without inner dimensions here.")] = None,
-    latex: Annotated[Path | None, typer.Option(help="Write the same as a LaTeX table here.")] = None,
+    dataset: Annotated[
+        str, typer.Argument(help="Path of a dataset, an experiment, or EXPERIMENT.ANALYSIS for what it returned.")
+    ],
+    csv: Annotated[Path | None, typer.Option(help="Write a tidy table here: one row a cell of the sweep.")] = None,
+    latex: Annotated[Path | None, typer.Option(help="Write booktabs tables here.")] = None,
+    variable: Annotated[
+        list[str] | None, typer.Option("--variable", help="Variables of the table; may be repeated, or a comma list.")
+    ] = None,
+    scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     out: Annotated[Path | None, typer.Option(help="Folder of the results.")] = None,
 ) -> None:
     """Show what made a dataset, its axes, variables and outcomes; or write its table to a file.
+
+    A table holds every variable without dimensions of its own, flags by their meaning.
 
     Examples:
 
         stablessm show lr_stability
 
         stablessm show lr_stability --csv lr_stability.csv
-    """
-    from stablessm import datasets
-    from stablessm.cli.pipeline import raw_dataset
-    from stablessm.sweeps.declarations import load_spec
-    from stablessm.sweeps.places import places
 
-    path = Path(dataset)
-    found = datasets.load(path) if path.suffix == ".nc" else raw_dataset(load_spec(dataset), places(out))
-    if csv is not None:
-        _write(csv, table(found).to_csv(index=False, lineterminator="\n"))
-    if latex is not None:
-        _write(latex, as_latex(table(found)))
+        stablessm show lr_stability.stable_rates --variable median_largest_rate,rank --latex rates.tex
+    """
+    from stablessm.cli.pipeline import writing
+    from stablessm.cli.tables import as_csv, as_latex, selected
+    from stablessm.plotting.saving import write_text
+
+    path, found = _found(dataset, scale, out)
+    names = [part.strip() for entry in variable or () for part in entry.split(",")]
+    chosen = selected(found, names)
+    for file, write in ((csv, as_csv), (latex, as_latex)):
+        if file is not None:
+            with writing():
+                write_text(file, write(chosen))
+            typer.echo(f"saved {file}")
     if csv is None and latex is None:
-        typer.echo(summary(found))
+        _print(path, found[names] if names else found)
 
 
-def table(dataset: xr.Dataset) -> pd.DataFrame:
-    """Return one row a cell of the sweep: its axes, then every variable that has no dimension of its own.
+def _found(name: str, scale: str, out: Path | None) -> tuple[Path, xr.Dataset]:
+    """Return the dataset that is meant, and its file."""
+    from stablessm import datasets
+    from stablessm.cli.pipeline import analysis_dataset, analysis_path, arguments, raw_dataset
+    from stablessm.sweeps.declarations import load_spec
+    from stablessm.sweeps.errors import unknown
+    from stablessm.sweeps.places import names, places
 
-    Flags are written by their meaning.
-    """
-    sizes: dict[tuple, int] = {}
-    for variable in dataset.data_vars.values():
-        sizes[variable.dims] = sizes.get(variable.dims, 0) + 1
-    axes = set(json.loads(dataset.attrs.get("spec", "{}")).get("axes", {})) or set(
-        max(sizes, key=sizes.get, default=())
-    )
-    plain = dataset[[name for name, one in dataset.data_vars.items() if set(one.dims) <= axes]].copy()
-    for name, one in plain.data_vars.items():
-        if "flag_meanings" in one.attrs:
-            import numpy as np
-
-            meanings = _meanings(one)
-            words = [meanings.get(value, str(value)) for value in one.values.ravel().tolist()]
-            plain[name] = one.copy(data=np.array(words, object).reshape(one.shape))
-    return plain.to_dataframe().reset_index()
-
-
-def _meanings(variable: xr.DataArray) -> dict[int, str]:
-    """Return code -> word of a variable with flags."""
-    values = [int(value) for value in _flat(variable.attrs["flag_values"])]
-    return dict(zip(values, variable.attrs["flag_meanings"].split(), strict=True))
+    path = Path(name)
+    if path.suffix == ".nc":
+        return path, datasets.load(path)
+    where = places(out)
+    experiment, dot, analysis = name.partition(".")
+    if dot and experiment in names("experiments"):
+        spec = load_spec(experiment, scale=scale)
+        if analysis not in spec.analyses:
+            raise typer.BadParameter(unknown(f"analysis of '{experiment}'", analysis, spec.analyses))
+        given = arguments(experiment, scale, out)
+        return analysis_path(spec, where, analysis), analysis_dataset(spec, where, analysis, given=given)
+    spec = load_spec(name, scale=scale)
+    return where.dataset(spec.name, spec.scale), raw_dataset(spec, where, given=arguments(name, scale, out))
 
 
-def _flat(values: object) -> list:
-    import numpy as np
+def _print(path: Path, dataset: xr.Dataset) -> None:
+    """Print a page: what made the dataset, its axes, how often each outcome occurs, its variables."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
 
-    return np.atleast_1d(values).tolist()
-
-
-def as_latex(rows: pd.DataFrame) -> str:
-    """Return a booktabs table, special characters escaped."""
-    special = {"\\": r"\textbackslash{}", **{c: "\\" + c for c in "&%$#_{}"}, "^": r"\textasciicircum{}"}
-
-    def cell(value: object) -> str:
-        text = f"{value:.6g}" if isinstance(value, float) else str(value)
-        return "".join(special.get(character, character) for character in text)
-
-    lines = [" & ".join(map(cell, row)) + r" \\" for row in rows.itertuples(index=False)]
-    head = " & ".join(map(cell, rows.columns)) + r" \\"
-    rule = ["\\begin{tabular}{" + "l" * len(rows.columns) + "}", r"\toprule", head, r"\midrule"]
-    return "\n".join([*rule, *lines, r"\bottomrule", r"\end{tabular}", ""])
+    console = Console(highlight=False)
+    for title, heads, body in _tables(path, dataset):
+        table = Table(*heads, title=title, title_justify="left", box=None, show_header=any(heads), padding=(0, 2, 0, 0))
+        for row in body:
+            table.add_row(*map(escape, row))
+        console.print(table)
+        console.print()
 
 
-def summary(dataset: xr.Dataset) -> str:
-    """Return a page: what made the dataset, its axes, its variables, and how often each outcome occurs."""
-    import numpy as np
+def _tables(path: Path, dataset: xr.Dataset) -> Iterator[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
+    from stablessm.cli.tables import meanings
 
-    lines = [f"{key}: {value}" for key, value in dataset.attrs.items() if key not in ("spec", "checks") and value != ""]
-    lines += ["", "axes"]
-    for name, coordinate in dataset.coords.items():
-        values = np.asarray(coordinate).ravel()
-        shown = ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in values[:6].tolist())
-        lines.append(f"  {name} ({values.size}): {shown}{', ...' if values.size > 6 else ''}")
-    lines += ["", "variables"]
+    yield str(path), ("", ""), _made_by(path, dataset)
+    axes = [
+        (str(name), str(one.size), _values(one), one.attrs.get("long_name", "")) for name, one in dataset.coords.items()
+    ]
+    yield "axes", ("name", "values", "", "meaning"), axes
     for name, one in dataset.data_vars.items():
-        lines.append(f"  {name}{tuple(one.dims)}: {one.attrs.get('long_name', '')} [{one.attrs.get('units', '')}]")
-        if "flag_meanings" in one.attrs:
-            codes = zip(np.atleast_1d(one.attrs["flag_values"]), one.attrs["flag_meanings"].split(), strict=True)
-            counts = [f"{meaning} {int((one == code).sum())}" for code, meaning in codes]
-            lines.append(f"    {', '.join(count for count in counts if not count.endswith(' 0'))}")
-    return "\n".join(lines)
+        if "flag_meanings" in one.attrs and name != "status":
+            codes = meanings(one)
+            counts = {word: (one == code) for code, word in codes.items() if (one == code).any()}
+            maps = one["parameterization"].values if "parameterization" in one.dims else []
+            body = [
+                (str(label), *(str(int(where.sel(parameterization=label).sum())) for where in counts.values()))
+                for label in maps
+            ]
+            body.append(("all", *(str(int(where.sum())) for where in counts.values())))
+            yield f"{name}: {one.attrs['long_name']}", ("", *counts), body
+    variables = [
+        (str(name), _dimensions(one), one.attrs["units"], _range(one), one.attrs["long_name"])
+        for name, one in dataset.data_vars.items()
+    ]
+    yield "variables", ("name", "dimensions", "units", "range", "meaning"), variables
 
 
-def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.partial")
+def _made_by(path: Path, dataset: xr.Dataset) -> list[tuple[str, ...]]:
+    """Return what made it: attributes, and what the provenance file beside it adds."""
+    hidden = ("spec", "checks", "source")
+    made = {key: value for key, value in dataset.attrs.items() if key not in hidden and value != ""}
+    beside = path.with_suffix(".provenance.json")
     try:
-        temporary.write_text(text)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise typer.BadParameter(f"'{path}' cannot be written: {error.strerror}") from None
-    typer.echo(f"saved {path}")
+        about: Any = json.loads(beside.read_text())
+    except (OSError, ValueError):
+        about = {}
+    about = about if isinstance(about, dict) else {}
+    made |= {key: about[key] for key in ("commit", "finished", "seconds", "device") if about.get(key)}
+    checks = dataset.attrs.get("checks")
+    made |= {f"checked {key}": value for key, value in (checks if isinstance(checks, dict) else {}).items()}
+    return [(str(key), str(value)) for key, value in made.items()]
+
+
+def _dimensions(variable: xr.DataArray) -> str:
+    """Return its dimensions of more than one value."""
+    return ", ".join(str(name) for name, size in variable.sizes.items() if size > 1) or "one value"
+
+
+def _values(coordinate: xr.DataArray) -> str:
+    values = coordinate.values.ravel().tolist()
+    shown = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
+    return ", ".join(shown if len(shown) <= 6 else [*shown[:4], "...", shown[-1]])
+
+
+def _range(variable: xr.DataArray) -> str:
+    import numpy as np
+
+    if "flag_meanings" in variable.attrs or variable.dtype.kind not in "fiu" or variable.dtype == np.uint64:
+        return ""
+    values = variable.values.ravel()
+    finite = values[np.isfinite(values)]
+    span = f"{finite.min():.4g} to {finite.max():.4g}" if finite.size else "nothing finite"
+    strange = {"inf": int(np.isinf(values).sum()), "nan": int(np.isnan(values).sum())}
+    return ", ".join([span, *(f"{count} {kind}" for kind, count in strange.items() if count)])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from stablessm.datasets import _write as write_whole
 from stablessm.plotting.style import RC
 
 FORMATS = ("pdf", "svg", "png")
@@ -21,33 +22,57 @@ _UNDATED = {
 
 
 def drawn(draw: Callable[..., Figure], *datasets: object) -> Figure:
-    """Return a figure drawn in the house style.
+    """Return a figure drawn in the house style, whatever style the process is in.
 
     Args:
         draw: the `draw` of a figure module.
         *datasets: what it reads.
     """
-    with matplotlib.rc_context(RC):
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(RC)
         figure = draw(*datasets)
         FigureCanvasAgg(figure)
         return figure
 
 
-def save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Write a figure as PDF, SVG and PNG; return the paths.
+def rendered(figure: Figure, kind: str) -> bytes:
+    """Return a figure as the content of a file.
 
     Args:
-        figure: what is drawn.
+        figure: what `drawn` returned.
+        kind: one of `FORMATS`.
+    """
+    buffer = io.BytesIO()
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(RC)
+        figure.savefig(buffer, format=kind, dpi=160, metadata=_UNDATED[kind])
+    return buffer.getvalue()
+
+
+def save(figure: Figure, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Write a figure in each format; return the paths.
+
+    Args:
+        figure: what `drawn` returned.
         folder: made if it is not there.
         name: stem of the files.
+        formats: some of `FORMATS`.
+
+    Raises:
+        DatasetWriteError: the disk refuses; the old file is intact.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    with matplotlib.rc_context(RC):
-        for kind in FORMATS:
-            path = folder / f"{name}.{kind}"
-            temporary = folder / f".{name}.{kind}.partial"
-            figure.savefig(temporary, format=kind, dpi=160, metadata=_UNDATED[kind])
-            os.replace(temporary, path)
-            paths.append(path)
+    paths = [folder / f"{name}.{kind}" for kind in formats]
+    for path, kind in zip(paths, formats, strict=True):
+        write_whole(path, rendered(figure, kind))
     return paths
+
+
+def write_text(path: Path, content: str) -> None:
+    """Write a text file whole or not at all.
+
+    Raises:
+        DatasetWriteError: the disk refuses; the old file is intact.
+    """
+    write_whole(path, content.encode())

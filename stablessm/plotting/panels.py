@@ -1,0 +1,101 @@
+"""Panels: one for each combination of the axes that a figure does not show otherwise, so that nothing is dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+
+from stablessm.plotting import style
+
+_SELF_EXPLAINING, _AFTER = ("optimizer",), ("link", "target")
+_INCHES_A_LETTER, _INCHES_A_KEY = 0.075, 0.6
+
+
+class Panel(NamedTuple):
+    """One panel.
+
+    Attributes:
+        title: the combination of axis values it shows; empty where there is only one.
+        data: the dataset there, without those axes.
+    """
+
+    title: str
+    data: xr.Dataset
+
+
+def panels(dataset: xr.Dataset, along: Sequence[str]) -> list[Panel]:
+    """Return one panel for each combination of the dimensions other than `along`.
+
+    Args:
+        dataset: what a figure shows.
+        along: dimensions that one panel shows.
+
+    Returns:
+        At least one panel; dimensions of one value do not appear in titles (see `circumstances`).
+    """
+    others = [name for name in dataset.dims if name not in along]
+    named = [name for name in others if dataset.sizes[name] > 1]
+    found = []
+    for places in product(*(range(dataset.sizes[name]) for name in others)):
+        chosen = dataset.isel(dict(zip(others, places, strict=True)))
+        values = {name: dataset[name].values[place] for name, place in zip(others, places, strict=True)}
+        found.append(Panel(", ".join(_said(dataset[name], values[name]) for name in named), chosen))
+    return found
+
+
+def circumstances(dataset: xr.Dataset, along: Sequence[str]) -> str:
+    """Return the values of the dimensions other than `along` that have only one, as a line of words."""
+    single = [name for name in dataset.dims if name not in along and dataset.sizes[name] == 1]
+    return ", ".join(_said(dataset[name], dataset[name].values[0]) for name in single if name in dataset.coords)
+
+
+def caption(figure: Figure, dataset: xr.Dataset, along: Sequence[str]) -> None:
+    """Write the circumstances of a figure in small letters at its top."""
+    words = circumstances(dataset, along)
+    if words:
+        figure.suptitle(words, fontsize=8.0, color="0.35")
+
+
+def grid(figure: Figure, number: int, *, columns: int, **shared: Any) -> list[Any]:
+    """Return axes for `number` panels in rows of at most `columns`; places left over stay empty.
+
+    Args:
+        figure: where.
+        number: of panels.
+        columns: most panels in a row.
+        **shared: `sharex` and `sharey` of Matplotlib.
+    """
+    columns = min(columns, number)
+    rows = -(-number // columns)
+    axes = figure.subplots(rows, columns, squeeze=False, **shared).ravel()
+    for unused in axes[number:]:
+        unused.remove()
+    return list(axes[:number])
+
+
+def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str] | None = None) -> None:
+    """Put one legend below all panels, in as many columns as the width holds."""
+    labels = [handle.get_label() for handle in handles] if labels is None else labels
+
+    def width(columns: int) -> float:
+        rows = -(-len(labels) // columns)
+        widest = [max(map(len, labels[first : first + rows])) for first in range(0, len(labels), rows)]
+        return sum(_INCHES_A_KEY + _INCHES_A_LETTER * letters for letters in widest)
+
+    fitting = [columns for columns in range(len(labels), 0, -1) if width(columns) <= figure.get_figwidth()]
+    if labels:
+        figure.legend(handles, labels, loc="outside lower center", ncols=fitting[0] if fitting else 1)
+
+
+def _said(coordinate: xr.DataArray, value: Hashable) -> str:
+    shown = style.text(f"{value:.4g}" if isinstance(value, float | np.floating) else str(value).replace("_", " "))
+    if coordinate.name in _SELF_EXPLAINING:
+        return shown
+    if coordinate.name in _AFTER:
+        return f"{shown} {style.label(coordinate)}"
+    return f"{style.label(coordinate)} {shown}"
