@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from stablessm.plotting import style
 from stablessm.plotting.curves import loses_seeds, ratio_curves
-from stablessm.plotting.panels import caption, legend, panels
+from stablessm.plotting.panels import caption, legend, panels, title
 
 READS = ("accuracy", "ratio_along_training")
 _ALONG = ("parameterization", "learning_rate", "step")
@@ -31,7 +31,7 @@ def draw(accuracy: xr.Dataset, ratios: xr.Dataset) -> Figure:
     every = figure.subplots(len(rows), 2, squeeze=False)
     for (left, right), (scores, along) in zip(every, rows, strict=True):
         _accuracies(left, scores.data)
-        left.set_title(scores.title)
+        title(left, scores.title)
         rate = _best_rate(scores.data)
         ratio_curves(right, along.data.sel(learning_rate=rate, method="nearest"))
         right.set_title(f"{style.label(accuracy['learning_rate'])} {rate:g}, the best on average")
@@ -53,9 +53,10 @@ def _best_rate(scores: xr.Dataset) -> float:
 
 def _accuracies(axes: Axes, scores: xr.Dataset) -> None:
     looks = style.looks(scores["parameterization"].values)
+    apart = min(0.03, 0.15 / len(looks))  # decades, so that the bars of the maps show side by side
     for place, (label, look) in enumerate(looks.items()):
         one = scores.sel(parameterization=label)
-        x = one["learning_rate"].values * 10 ** (0.03 * (place - (len(looks) - 1) / 2))  # apart, so that bars show
+        x = one["learning_rate"].values * 10 ** (apart * (place - (len(looks) - 1) / 2))
         mean, error = one["mean_accuracy"].values, np.nan_to_num(one["accuracy_error"].values)
         axes.errorbar(x, mean, error, label=style.text(label), capsize=2, markersize=4.5, **look)
         shaky = (one["stable_seeds"] < one["seeds"]).values

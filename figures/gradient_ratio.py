@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from stablessm.plotting.curves import loses_seeds, ratio_curves
-from stablessm.plotting.panels import caption, grid, legend, panels
+from stablessm.plotting.panels import caption, grid, legend, panels, title
 
 READS = ("ratio_along_training",)
 _ALONG = ("parameterization", "step")
@@ -20,14 +20,14 @@ def draw(ratios: xr.Dataset) -> Figure:
         ratios: what the analysis `ratio_along_training` returns.
     """
     found = panels(ratios, _ALONG)
-    columns = min(len(found), 3)
+    columns = min(len(found), 3 if len(found) <= 12 else 4)
     rows = -(-len(found) // columns)
     figure = Figure(figsize=(max(5.6, 0.6 + 3.4 * columns), 0.8 + 3.0 * rows), layout="constrained")
     caption(figure, ratios, _ALONG)
     every = grid(figure, len(found), columns=columns, sharex=True, sharey=True)
     for place, (axes, panel) in enumerate(zip(every, found, strict=True)):
         ratio_curves(axes, panel.data)
-        axes.set_title(panel.title)
+        title(axes, panel.title)
         axes.tick_params(labelbottom=True)
         if place % columns:
             axes.set_ylabel("")

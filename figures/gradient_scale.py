@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from stablessm.plotting import style
-from stablessm.plotting.panels import caption, legend, panels
+from stablessm.plotting.panels import caption, legend, panels, title
 
 READS = ("raw",)
 _ALONG = ("parameterization", "weight", "decay")
@@ -33,7 +33,7 @@ def draw(raw: xr.Dataset) -> Figure:
             _curves(over_weight, row.data, kind, "weight", looks)
             _curves(over_decay, row.data, f"{kind}_of_decay", "decay", looks)
             over_decay.set_xscale("log")
-        grid[2 * place, 0].set_title(row.title)
+        title(grid[2 * place, 0], row.title)
     for axes in grid[:, 1]:
         axes.tick_params(labelleft=True)
     legend(figure, *grid[0, 0].get_legend_handles_labels())

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from stablessm.plotting import style
-from stablessm.plotting.panels import caption, grid, legend, panels
+from stablessm.plotting.panels import caption, grid, legend, panels, title
 
 READS = ("raw",)
 _ALONG = ("parameterization", "optimizer", "seed")
@@ -35,7 +35,7 @@ def draw(raw: xr.Dataset) -> Figure:
     caption(figure, data, _ALONG)
     for axes, panel in zip(grid(figure, len(found), columns=columns, sharey=True), found, strict=True):
         _panel(axes, panel.data, looks)
-        axes.set_title(panel.title)
+        title(axes, panel.title)
     handles = [Line2D([], [], linestyle="none", marker=look["marker"], color=look["color"], label=style.text(label))
                for label, look in looks.items()]  # fmt: skip
     handles.append(Line2D([], [], color="0.3", linewidth=2.2, label="median over seeds"))
@@ -57,7 +57,10 @@ def _sign(marker: str, label: str, **look: object) -> Line2D:
 def _panel(axes: Axes, data: xr.Dataset, looks: dict) -> None:
     optimizers = data["optimizer"].values
     pitch = 0.8 / len(looks)
-    axes.set_yscale("log")
+    if (data["largest_stable_learning_rate"] > 0).any():  # an axis without a positive value cannot be logarithmic
+        axes.set_yscale("log")
+    else:
+        axes.set_yticks([])
     foot = axes.get_xaxis_transform()
     for column, optimizer in enumerate(optimizers):
         for place, (label, look) in enumerate(looks.items()):

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from stablessm.plotting import style
-from stablessm.plotting.panels import caption, grid, legend, panels
+from stablessm.plotting.panels import caption, grid, legend, panels, title
 
 READS = ("stable_rates",)
 _ALONG = ("parameterization", "learning_rate", "seed")
@@ -41,7 +41,7 @@ def draw(rates: xr.Dataset) -> Figure:
     for place, (axes, panel) in enumerate(zip(every, found, strict=True)):
         _cells(axes, panel.data, outcomes, edges)
         _marks(axes, panel.data, edges)
-        axes.set_title(panel.title)
+        title(axes, panel.title)
         axes.set_yticks(range(len(maps)), [style.text(name) for name in maps])
         axes.tick_params(axis="y", length=0)
         axes.tick_params(axis="x", which="minor", length=0)
@@ -56,7 +56,8 @@ def draw(rates: xr.Dataset) -> Figure:
     handles = [Patch(label=name.replace("_", " "), **_fill(name)) for code, name in outcomes.items() if code in seen]
     handles.append(Line2D([], [], linestyle="none", label="largest stable rate, median over seeds", **_DIAMOND))
     share = {"marker": r"$\mathrm{n/n}$", "markersize": 14, "markeredgewidth": 0, "color": "black"}
-    handles.append(Line2D([], [], linestyle="none", label="stable seeds, where they differ", **share))
+    if ((rates["stable_share"] > 0) & (rates["stable_share"] < 1)).any():
+        handles.append(Line2D([], [], linestyle="none", label="stable seeds, where they differ", **share))
     legend(figure, handles)
     return figure
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from stablessm.plotting import style
-from stablessm.plotting.panels import caption, legend, panels
+from stablessm.plotting.panels import caption, legend, panels, title
 
 READS = ("raw",)
 _ALONG = ("parameterization", "weight")
@@ -28,7 +28,7 @@ def draw(raw: xr.Dataset) -> Figure:
     looks = style.looks(raw["parameterization"].values)
     figure = Figure(figsize=(9.6, 0.7 + 2.7 * len(rows)), layout="constrained")
     caption(figure, raw, _ALONG)
-    for row, axes_of_row in zip(rows, figure.subplots(len(rows), 3, squeeze=False), strict=True):
+    for row, axes_of_row in zip(rows, figure.subplots(len(rows), 3, squeeze=False, sharex=True), strict=True):
         data = row.data
         for axes, name in zip(axes_of_row, ("decay", "eigenvalue", "margin"), strict=True):
             for label, look in looks.items():
@@ -36,9 +36,10 @@ def draw(raw: xr.Dataset) -> Figure:
                 shown = curve.where(curve > 0) if name == "margin" else curve
                 axes.plot(data["weight"], shown, label=style.text(label), **style.line(look))
             style.label_axes(axes, data["weight"], data[name])
+            axes.tick_params(labelbottom=True)
             axes.xaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
         decay, eigenvalue, margin = axes_of_row
-        decay.set_title(row.title)
+        title(decay, row.title)
         discrete = str(data["link"].values) != "continuous" if "link" in data.coords else False
         top = _seen(data["decay"], 0.0)[1]
         decay.set_ylim(-0.25 * top, top)

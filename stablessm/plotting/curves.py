@@ -31,7 +31,11 @@ def ratio_curves(axes: Axes, data: xr.Dataset) -> None:
         survivors = one["survivors"].values
         lost = np.flatnonzero(np.diff(survivors) < 0)
         axes.plot(one["step"][lost], drawn["median_ratio"][lost], linestyle="none", marker="x", color=look["color"])
-    axes.set_yscale("log")
+    if (data["median_ratio"] > 0).any():  # an axis without a positive value cannot be logarithmic
+        axes.set_yscale("log")
+    else:
+        axes.set_yticks([])
+        axes.text(0.5, 0.5, "nothing positive and finite", transform=axes.transAxes, ha="center", color="0.35")
     axes.set_xlabel(style.label(data["step"]))
     axes.set_ylabel(style.label(data["median_ratio"]))
 

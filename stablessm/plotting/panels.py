@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Hashable, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from stablessm.plotting import style
 
 _SELF_EXPLAINING, _AFTER = ("optimizer",), ("link", "target")
+_UNBROKEN = "\N{NO-BREAK SPACE}"
 _INCHES_A_LETTER, _INCHES_A_KEY = 0.075, 0.6
 
 
@@ -78,14 +81,20 @@ def grid(figure: Figure, number: int, *, columns: int, **shared: Any) -> list[An
     return list(axes[:number])
 
 
+def title(axes: Axes, words: str) -> None:
+    """Write the title of a panel, broken into lines as its width asks for; call it when all panels are there."""
+    columns = axes.get_subplotspec().get_gridspec().ncols
+    letters = int(axes.figure.get_figwidth() / columns / _INCHES_A_LETTER * 0.9)
+    axes.set_title("\n".join(textwrap.wrap(words, max(12, letters), break_long_words=False)))
+
+
 def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str] | None = None) -> None:
     """Put one legend below all panels, in as many columns as the width holds."""
     labels = [handle.get_label() for handle in handles] if labels is None else labels
 
     def width(columns: int) -> float:
-        rows = -(-len(labels) // columns)
-        widest = [max(map(len, labels[first : first + rows])) for first in range(0, len(labels), rows)]
-        return sum(_INCHES_A_KEY + _INCHES_A_LETTER * letters for letters in widest)
+        groups = np.array_split([len(one) for one in labels], columns)  # as Matplotlib fills them
+        return sum(_INCHES_A_KEY + _INCHES_A_LETTER * int(letters.max()) for letters in groups)
 
     fitting = [columns for columns in range(len(labels), 0, -1) if width(columns) <= figure.get_figwidth()]
     if labels:
@@ -94,8 +103,9 @@ def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str] | None 
 
 def _said(coordinate: xr.DataArray, value: Hashable) -> str:
     shown = style.text(f"{value:.4g}" if isinstance(value, float | np.floating) else str(value).replace("_", " "))
+    name = style.label(coordinate)
     if coordinate.name in _SELF_EXPLAINING:
-        return shown
-    if coordinate.name in _AFTER:
-        return f"{shown} {style.label(coordinate)}"
-    return f"{style.label(coordinate)} {shown}"
+        words = shown
+    else:
+        words = f"{shown} {name}" if coordinate.name in _AFTER else f"{name} {shown}"
+    return words.replace(" ", _UNBROKEN)

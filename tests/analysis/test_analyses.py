@@ -1,61 +1,155 @@
-"""Analyses on datasets made by hand."""
+"""Laws of the analyses, on datasets made by hand."""
 
 import numpy as np
 import pytest
 import xarray as xr
 
+from stablessm import datasets
 from stablessm.cli.pipeline import module
 
-WORDS = "converged step_limit collapsed diverged nonfinite outside_domain"
+WORDS = "converged step_limit collapsed diverged nonfinite outside_domain not_computed"
+LOST = 6
 
 
-def outcomes(rows):
-    """One map a row, one seed, a rate a column."""
-    codes = np.array(rows, np.int8)[:, None, :]
-    data = xr.Dataset(
-        {"outcome": (("parameterization", "seed", "learning_rate"), codes)},
-        {"parameterization": [f"map {i}" for i in range(len(rows))], "seed": [0],
-         "learning_rate": 10.0 ** np.arange(codes.shape[-1])},
-    )  # fmt: skip
-    data["outcome"].attrs = {"flag_values": np.arange(6, dtype=np.int8), "flag_meanings": WORDS}
+def coded(codes, dims, **coordinates):
+    data = xr.Dataset({"outcome": (dims, np.array(codes, np.int8))}, coordinates)
+    data["outcome"].attrs = {
+        "flag_values": np.arange(7, dtype=np.int8), "flag_meanings": WORDS, "units": "1", "long_name": "outcome",
+    }  # fmt: skip
+    for one in data.coords.values():
+        one.attrs = {"units": "1", "long_name": str(one.name)}
     return data
 
 
+def outcomes(rows, rates=None):
+    """One map a row, one seed, a rate a column."""
+    codes = np.array(rows, np.int8)
+    codes = codes[:, None, :] if codes.ndim == 2 else codes
+    return coded(
+        codes,
+        ("parameterization", "seed", "learning_rate"),
+        parameterization=[f"map {i}" for i in range(len(codes))],
+        seed=range(codes.shape[1]),
+        learning_rate=10.0 ** np.arange(codes.shape[-1]) if rates is None else rates,
+    )
+
+
+def reduced(name, dataset):
+    before = dataset.copy(deep=True)
+    result = module("analysis", name).reduce(dataset)
+    xr.testing.assert_identical(before, dataset)
+    datasets.validate(result)
+    return result
+
+
+def words(variable):
+    known = dict(zip(variable.attrs["flag_values"].tolist(), variable.attrs["flag_meanings"].split(), strict=True))
+    return [known[value] for value in variable.values.ravel().tolist()]
+
+
 def test_largest_rate_is_the_top_of_the_first_unbroken_run():
-    reduced = module("analysis", "stable_rates").reduce(
-        outcomes([[0, 1, 1, 3], [0, 4, 1, 1], [3, 4, 4, 4], [1, 1, 1, 1], [1, 2, 2, 3]])
-    )
-    assert reduced["largest_stable_learning_rate"].values.ravel().tolist() == [100.0, 1.0, 0.0, 1000.0, 1.0]
-    assert reduced["reentry"].values.ravel().tolist() == [0, 1, 0, 0, 0]
-    assert reduced["rank"].values.tolist() == [2, 3, 5, 1, 3]
-    assert reduced["common_outcome"].values[1].tolist() == [0, 4, 1, 1]
-    assert all(one.attrs["long_name"] and one.attrs["units"] for one in reduced.data_vars.values())
+    found = reduced("stable_rates", outcomes([[0, 1, 1, 3], [0, 4, 1, 1], [3, 4, 4, 4], [1, 1, 1, 1], [1, 2, 2, 3]]))
+    assert found["largest_stable_learning_rate"].values.ravel().tolist() == [100.0, 1.0, 0.0, 1000.0, 1.0]
+    assert words(found["reach"]) == ["next_unstable", "next_unstable", "none_stable", "all_stable", "next_unstable"]
+    assert words(found["reentry"]) == ["no", "yes", "no", "no", "no"]
+    assert found["rank"].values.tolist() == [2, 3, 5, 1, 3]
+    assert words(found["common_outcome"])[4:8] == ["converged", "nonfinite", "step_limit", "step_limit"]
 
 
-def test_ratio_leaves_out_what_follows_a_nonfinite_step():
-    ratio = np.array([[1.0, 2.0, 3.0], [5.0, 6.0, 7.0]])[None, :, :, None] * np.ones(2)
-    data = xr.Dataset(
-        {
-            "gradient_to_weight_ratio": (("parameterization", "seed", "step", "quantile"), ratio),
-            "outcome": (("parameterization", "seed"), np.array([[1, 4]], np.int8)),
-            "first_bad_step": (("parameterization", "seed"), np.array([[-1, 10]])),
-        },
-        {"step": [0, 10, 20], "quantile": [0.5, 1.0], "seed": [0, 1], "parameterization": ["exp"]},
+def test_stable_again_above_an_unstable_lowest_rate():
+    found = reduced("stable_rates", outcomes([[3, 0, 0]]))
+    assert found["largest_stable_learning_rate"].item() == 0
+    assert words(found["reach"]) == ["none_stable"] and words(found["reentry"]) == ["yes"]
+
+
+def test_rates_are_taken_in_order_whatever_the_order_on_the_axis():
+    found = reduced("stable_rates", outcomes([[4, 1, 1]], rates=[1.0, 0.01, 0.1]))
+    assert found["largest_stable_learning_rate"].item() == 0.1 and words(found["reentry"]) == ["no"]
+
+
+def test_what_is_not_computed_is_neither_stable_nor_unstable():
+    found = reduced("stable_rates", outcomes([[[1, LOST, 1], [1, 1, 3]], [[LOST] * 3, [LOST] * 3]]))
+    assert words(found["reach"]) == ["next_not_computed", "next_unstable", "next_not_computed", "next_not_computed"]
+    assert words(found["reentry"]) == ["no"] * 4
+    assert found["seeds"].values.tolist() == [[2, 1, 2], [0, 0, 0]]
+    assert found["stable_share"].values[0].tolist() == [1.0, 1.0, 0.5]
+    assert np.isnan(found["stable_share"].values[1]).all()
+    assert found["median_largest_rate"].values[0] == 10 and np.isnan(found["median_largest_rate"].values[1])
+    assert found["rank"].values.tolist() == [1, 0]
+    assert words(found["common_outcome"])[3:] == ["not_computed"] * 3
+
+
+def test_over_seeds():
+    found = reduced("stable_rates", outcomes([[[1, 1, 1], [1, 1, 4], [1, 3, 3], [4, 3, 4]]]))
+    assert found["largest_stable_learning_rate"].values.ravel().tolist() == [100, 10, 1, 0]
+    got = [found[f"{name}_largest_rate"].item() for name in ("smallest", "median", "greatest")]
+    assert got == [0, 5.5, 100] and found["seeds_of_largest_rate"].item() == 4
+    assert found["stable_share"].values.ravel().tolist() == [0.75, 0.5, 0.25]
+    assert found["stable_share_error"].values.ravel() == pytest.approx(
+        [(p * (1 - p) / 4) ** 0.5 for p in (0.75, 0.5, 0.25)]
     )
-    data["outcome"].attrs = {"flag_values": np.arange(6, dtype=np.int8), "flag_meanings": WORDS}
-    reduced = module("analysis", "ratio_along_training").reduce(data)
-    assert reduced["survivors"].values.ravel().tolist() == [2, 1, 1]
-    assert reduced["median_ratio"].values.ravel().tolist() == [3.0, 2.0, 3.0]
-    assert reduced["greatest_ratio"].values.ravel().tolist() == [5.0, 2.0, 3.0]
+    # A tie between stable and diverged is called diverged.
+    assert words(found["common_outcome"]) == ["step_limit", "diverged", "nonfinite"]
+    assert found["common_outcome_share"].values.ravel().tolist() == [0.75, 0.5, 0.5]
+
+
+def ratios(outcome, bad, ratio):
+    data = coded([outcome], ("parameterization", "seed"), parameterization=["exp"], seed=range(len(outcome)))
+    data["first_bad_step"] = (("parameterization", "seed"), np.array([bad]), {"units": "1", "long_name": "bad"})
+    data = data.assign_coords(step=[0, 10, 20], quantile=[0.0, 0.5, 1.0])
+    values = np.array(ratio)[None, :, :, None] * np.array([0.1, 0.5, 1.0])
+    dims = ("parameterization", "seed", "step", "quantile")
+    data["gradient_to_weight_ratio"] = (dims, values, {"units": "1", "long_name": "ratio"})
+    for name in ("step", "quantile"):
+        data[name].attrs = {"units": "1", "long_name": name}
+    return data
+
+
+def test_ratio_leaves_out_what_follows_a_nonfinite_step_and_only_that():
+    rows = [[1.0, 2.0, 3.0], [5.0, 6.0, 7.0], [9.0, 10.0, 11.0]]
+    found = reduced("ratio_along_training", ratios([1, 4, 3], [-1, 10, 5], rows))
+    assert found["survivors"].values.ravel().tolist() == [3, 2, 2] and found["seeds"].item() == 3
+    assert found["median_ratio"].values.ravel().tolist() == [5.0, 6.0, 7.0]
+    assert found["greatest_ratio"].values.ravel().tolist() == [9.0, 10.0, 11.0]
+    assert found["smallest_ratio"].values.ravel().tolist() == [1.0, 2.0, 3.0]
+    assert found["median_ratio_of_median_weight"].values.ravel().tolist() == [2.5, 3.0, 3.5]
+
+
+def test_ratio_of_nobody_is_nan_with_a_count_that_says_so():
+    found = reduced("ratio_along_training", ratios([4, LOST], [10, -1], [[1.0, 2.0, 3.0], [np.nan] * 3]))
+    assert found["survivors"].values.ravel().tolist() == [1, 0, 0] and found["seeds"].item() == 1
+    assert found["median_ratio"].values.ravel()[0] == 1.0
+    for name in ("median_ratio", "smallest_ratio", "greatest_ratio"):
+        assert np.isnan(found[name].values.ravel()[1:]).all()
+
+
+def accuracies(codes, values, rates=(1e-3, 1e-2)):
+    data = outcomes(np.array([codes]), rates=list(rates))
+    attributes = {"units": "1", "long_name": "test accuracy"}
+    return data.assign(test_accuracy=(data["outcome"].dims, np.array([values]), attributes))
 
 
 def test_accuracy_has_the_standard_error_over_seeds():
-    values = np.array([[[0.5, 0.9], [0.7, 0.8], [0.6, 0.7]]])
-    data = xr.Dataset(
-        {"test_accuracy": (("parameterization", "seed", "learning_rate"), values)},
-        {"parameterization": ["exp"], "seed": [0, 1, 2], "learning_rate": [1e-3, 1e-2]},
-    )
-    reduced = module("analysis", "accuracy").reduce(data)
-    assert reduced["best_accuracy"].item() == pytest.approx(0.8)
-    assert reduced["best_learning_rate"].item() == 1e-2
-    assert reduced["best_accuracy_error"].item() == pytest.approx(0.1 / 3**0.5)
+    found = reduced("accuracy", accuracies([[1, 1], [1, 1], [1, 3]], [[0.5, 0.9], [0.7, 0.8], [0.6, 0.7]]))
+    assert found["best_accuracy"].item() == pytest.approx(0.8) and found["best_learning_rate"].item() == 1e-2
+    assert found["best_accuracy_error"].item() == pytest.approx(0.1 / 3**0.5) and found["best_seeds"].item() == 3
+    assert found["stable_seeds"].values.ravel().tolist() == [3, 2]
+    assert found["stable_mean_accuracy"].values.ravel() == pytest.approx([0.6, 0.85])
+    assert found["stable_accuracy_error"].values.ravel()[1] == pytest.approx(0.05)
+
+
+def test_one_seed_has_no_standard_error_and_no_seed_no_mean():
+    found = reduced("accuracy", accuracies([[4, LOST]], [[0.25, np.nan]]))
+    assert found["mean_accuracy"].values.ravel()[0] == 0.25 and np.isnan(found["accuracy_error"].values).all()
+    assert np.isnan(found["mean_accuracy"].values.ravel()[1]) and found["seeds"].values.ravel().tolist() == [1, 0]
+    assert np.isnan(found["stable_mean_accuracy"].values).all() and found["stable_seeds"].values.sum() == 0
+    assert found["best_learning_rate"].item() == 1e-3
+    nothing = reduced("accuracy", accuracies([[LOST, LOST]], [[np.nan, np.nan]]))
+    assert np.isnan(nothing["best_accuracy"].item()) and np.isnan(nothing["best_learning_rate"].item())
+
+
+@pytest.mark.parametrize("name", ["stable_rates", "ratio_along_training", "accuracy"])
+def test_every_axis_but_the_reduced_ones_is_kept(name, training):
+    found = reduced(name, training(width=(8, 64), optimizer=("adam", "adamw")))
+    for variable in found.data_vars.values():
+        assert {"parameterization", "width", "optimizer", "target", "link"} <= set(variable.dims)

@@ -1,0 +1,13 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "figures"))
+
+
+@pytest.fixture
+def training():
+    import handmade
+
+    return handmade.training

@@ -1,0 +1,124 @@
+"""Datasets made by hand, of any size, as sweeps and analyses would return them."""
+
+import numpy as np
+import xarray as xr
+
+MAPS = ("direct", "exp", "softplus", "best", "tanh", "sigmoid", "square", "relu", "clip")
+USER = ("best (b=0.1)", "1/(w^2 + 0.7)", "$a_b$ 50% & {x} # \\x ~", "log(1 + cosh(w))/(1 + 0.1*log(1 + cosh(w)))**2")
+OUTCOMES = ("converged", "step_limit", "collapsed", "diverged", "nonfinite", "outside_domain", "not_computed")
+AXES = {
+    "parameterization": ("parameterization", MAPS[:4]),
+    "link": ("link", ("continuous",)),
+    "target": ("target", ("polynomial",)),
+    "optimizer": ("optimizer", ("adam",)),
+    "width": ("width", (64,)),
+    "seed": ("seed", (0, 1, 2)),
+    "learning_rate": ("learning rate", (1e-3, 1e-2, 1e-1, 1.0)),
+    "step": ("optimisation step", tuple(range(0, 100, 10))),
+    "quantile": ("quantile", (0.0, 0.25, 0.5, 0.75, 1.0)),
+    "weight": ("raw weight", tuple(np.linspace(-6, 6, 49))),
+    "decay": ("decay", tuple(np.geomspace(1e-3, 1.9, 25))),
+}
+
+
+def described(name, units="1", **more):
+    return {"long_name": name, "units": units, **more}
+
+
+def flags(*meanings):
+    return {"flag_values": np.arange(len(meanings), dtype=np.int8), "flag_meanings": " ".join(meanings)}
+
+
+def dataset(variables, sizes):
+    """variables: name -> (dims, function of the grids of those dims, attributes)."""
+    values = {name: np.asarray(sizes.get(name, default)) for name, (_, default) in AXES.items()}
+    used = {name for dims, _, _ in variables.values() for name in dims}
+    made = xr.Dataset(coords={n: (n, values[n], described(AXES[n][0])) for n in AXES if n in used})
+    for name, (dims, fill, attributes) in variables.items():
+        shape = tuple(len(values[one]) for one in dims)
+        grids = np.meshgrid(*(np.arange(size) for size in shape), indexing="ij")
+        made[name] = (dims, np.broadcast_to(fill(**dict(zip(dims, grids, strict=True))), shape).copy(), attributes)
+    return made
+
+
+RUN = ("parameterization", "link", "target", "optimizer", "width", "seed", "learning_rate")
+
+
+def training(**sizes):
+    """What lr_stability, gradient_ratio and classification return, in one."""
+    rates = np.asarray(sizes.get("learning_rate", AXES["learning_rate"][1]))
+
+    def outcome(parameterization, seed, learning_rate, **_):
+        last = len(rates) // 2 + (parameterization + seed) % 2
+        return np.where(learning_rate <= last, 1, 3 + (learning_rate > last + 1)).astype(np.int8)
+
+    def ratio(parameterization, seed, step, quantile, **_):
+        return 10.0 ** (quantile - parameterization - 0.05 * step + 0.2 * seed)
+
+    def bad_step(outcome_of):
+        return lambda **at: np.where(outcome_of(**at) >= 3, 35, -1).astype(np.int32)
+
+    return dataset(
+        {
+            "outcome": (RUN, outcome, described("outcome of the run", **flags(*OUTCOMES))),
+            "first_bad_step": (RUN, bad_step(outcome), described("first bad step, -1 where there is none")),
+            "test_accuracy": (
+                RUN,
+                lambda parameterization, seed, learning_rate, **_: 0.95 - 0.1 * learning_rate - 0.01 * seed,
+                described("test accuracy"),
+            ),
+            "gradient_to_weight_ratio": ((*RUN, "step", "quantile"), ratio, described("gradient over weight")),
+        },
+        sizes,
+    )
+
+
+def maps(**sizes):
+    weight = np.asarray(AXES["weight"][1])
+    dims = ("parameterization", "link", "weight")
+
+    def decay(parameterization, weight, **_):
+        return np.exp(AXES["weight"][1][0] + weight * 0.25) * (1 + parameterization)
+
+    return dataset(
+        {
+            "decay": (dims, decay, described("decay s")),
+            "eigenvalue": (dims, lambda **at: -decay(**at), described("eigenvalue")),
+            "margin": (dims, lambda **at: decay(**at) - 0.1, described("distance to instability")),
+        },
+        {"weight": weight, **sizes},
+    )
+
+
+def gradient_scale(**sizes):
+    def curve(along):
+        return lambda **at: np.where(at[along] == 3, np.inf, 10.0 ** (at["parameterization"] - 0.1 * at[along]))
+
+    return dataset(
+        {
+            f"{name}{suffix}": (("parameterization", "link", along), curve(along), described(long_name))
+            for name, long_name in (("gradient_scale", "gradient scale"), ("gradient_over_weight", "over weight"))
+            for suffix, along in (("", "weight"), ("_of_decay", "decay"))
+        },
+        sizes,
+    )
+
+
+def largest_rate(**sizes):
+    dims = RUN[:-1]
+
+    def rate(parameterization, seed, optimizer, **_):
+        return np.where(parameterization + seed == 0, 0.0, 10.0 ** (parameterization - 3 + 0.1 * seed + optimizer))
+
+    return dataset(
+        {
+            "largest_stable_learning_rate": (dims, rate, described("largest stable learning rate, 0 where none is")),
+            "smallest_unstable_learning_rate": (
+                dims, lambda **at: np.where(at["seed"] == 1, np.inf, 2 * rate(**at)), described("unstable rate"),
+            ),
+            "reentry": (
+                dims, lambda seed, **_: (seed == 2).astype(np.int8), described("again", **flags("no", "yes")),
+            ),
+        },
+        sizes,
+    )  # fmt: skip

@@ -1,0 +1,104 @@
+"""Every figure draws whatever a sweep may hold: one map, many, formulas, one seed, several axes, nothing stable."""
+
+import ast
+import io
+
+import handmade
+import pytest
+from matplotlib.text import Text
+
+from stablessm.cli.pipeline import module
+from stablessm.plotting.saving import drawn
+from stablessm.sweeps.places import bundled, names
+
+CASES = {
+    "one": {"parameterization": ("exp",), "seed": (0,), "learning_rate": (1e-2,)},
+    "many": {"parameterization": handmade.MAPS + handmade.USER},
+    "swept": {
+        "learning_rate": (1e-2, 1e-1),
+        "target": ("exponential", "polynomial"),
+        "optimizer": ("adam", "adamw"),
+        "link": ("continuous", "one-minus"),
+    },
+}
+
+
+def reads(figure, sizes, change=lambda data: data):
+    maps_only = {name: sizes[name] for name in ("parameterization", "link") if name in sizes}
+    if figure.READS == ("raw",):
+        name = figure.__name__.split(".")[-1]
+        own = maps_only if name in ("maps", "gradient_scale") else sizes
+        return [getattr(handmade, name)(**own)]
+    data = change(handmade.training(**sizes))
+    return [module("analysis", name).reduce(data) for name in figure.READS]
+
+
+def picture(name, sizes, change=lambda data: data):
+    figure = module("figures", name)
+    made = drawn(figure.draw, *reads(figure, sizes, change))
+    made.savefig(io.BytesIO(), format="png", dpi=40)
+    return made
+
+
+def shown(figure):
+    return [text.get_text() for text in figure.findobj(Text)]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", names("figures"))
+def test_draws(name, case):
+    figure = picture(name, CASES[case])
+    frame = figure.bbox.padded(1)
+    for part in [
+        *figure.legends,
+        *(axes.xaxis.label for axes in figure.axes),
+        *(axes._left_title for axes in figure.axes),
+    ]:
+        box = part.get_window_extent()
+        assert box.width == 0 or (frame.containsx(box.x0) and frame.containsx(box.x1)), part
+        assert box.height == 0 or (frame.containsy(box.y0) and frame.containsy(box.y1)), part
+    (legend,) = figure.legends
+    for axes in figure.axes:
+        assert not axes.bbox.overlaps(legend.get_window_extent()) and axes.bbox.height > 20
+
+
+@pytest.mark.parametrize("name", names("figures"))
+def test_no_axis_of_a_sweep_is_dropped(name):
+    one, two = picture(name, {}), picture(name, {"link": ("continuous", "one-minus")})
+    assert len(two.axes) == 2 * len(one.axes)
+    assert any("one-minus" in text for text in shown(two))
+
+
+@pytest.mark.parametrize("code", [3, 4, 5, 6])
+@pytest.mark.parametrize("name", ["lr_stability", "gradient_ratio", "digits"])
+def test_draws_where_nothing_is_stable_or_computed(name, code):
+    def nothing(data):
+        data["outcome"][:] = code
+        data["first_bad_step"][:] = 0
+        return data
+
+    picture(name, {}, nothing)
+
+
+@pytest.mark.parametrize("name", names("figures"))
+def test_labels_of_user_maps_are_drawn_as_they_are_written(name):
+    figure = picture(name, {"parameterization": ("direct", handmade.USER[2])})
+    assert any(text.replace(r"\$", "$") == handmade.USER[2] for text in shown(figure))
+
+
+@pytest.mark.parametrize(("kind", "allowed"), [
+    ("figures", {"__future__", "matplotlib", "xarray", "numpy", "stablessm.plotting", "itertools"}),
+    ("analysis", {"__future__", "xarray", "numpy", "typing", "collections"}),
+])  # fmt: skip
+def test_analyses_and_figures_import_little_and_open_nothing(kind, allowed):
+    for path in bundled(kind).glob("*.py"):
+        tree = ast.parse(path.read_text())
+        for node in ast.walk(tree):
+            found = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+            found += [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            for one in found:
+                assert one.split(".")[0] in allowed or one.startswith("stablessm.plotting"), (path.name, one)
+            called = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+            assert called not in ("open", "open_dataset", "load_dataset", "savefig", "to_netcdf", "write_text"), (
+                path.name
+            )
