@@ -51,7 +51,7 @@ _ALL = (
     _map(
         "best",
         "1/(a*w**2 + b)",
-        "sqrt((1 - b*s)/(a*s))",
+        "sqrt(max((1 - b*s)/(a*s), 0))",
         ("0", "1/b", "(]"),
         _STABLESSM + ", section 3.3",
         constants={"a": 1.0, "b": 0.5},

@@ -73,5 +73,5 @@ def evaluate(
         *(sympy.Symbol(name, positive=True) for name in arrays),
         *map(links.argument, extra),
     )
-    function = lower(view_expression(parameterization, view, tuple(arrays)), symbols)
+    function = lower(view_expression(parameterization, view, tuple(arrays)), symbols, saturating=bool(extra))
     return function(weight, *(jnp.asarray(value, weight.dtype) for value in (*arrays.values(), *extra.values())))

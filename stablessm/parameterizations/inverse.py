@@ -29,7 +29,7 @@ def weight(parameterization: Parameterization, decay: ArrayLike, constants: Mapp
     decay = jnp.asarray(decay)
     decay = decay if jnp.issubdtype(decay.dtype, jnp.floating) else decay.astype(jnp.result_type(float))
     if not isinstance(decay, jax.core.Tracer) and not fixed.missing_constants:
-        _check(fixed, np.asarray(decay, float))
+        _check(fixed, decay)
     formula = dict(parameterization.inverses).get(parameterization.link)
     if formula is None:
         return _by_search(fixed, decay)
@@ -40,9 +40,12 @@ def weight(parameterization: Parameterization, decay: ArrayLike, constants: Mapp
     return function(decay, *(jnp.asarray(values[name], decay.dtype) for name in names))
 
 
-def _check(parameterization: Parameterization, decay: np.ndarray) -> None:
+def _check(parameterization: Parameterization, decay: Array) -> None:
+    """Raise for a decay outside the image; an end that belongs to it does so as rounded to the decay's dtype, too."""
     image = parameterization.image
-    outside = [float(value) for value in decay.ravel() if value not in image]
+    ends = [end for end, closed in ((image.lower, image.lower_closed), (image.upper, image.upper_closed)) if closed]
+    rounded = {float(jnp.asarray(end, decay.dtype)) for end in ends}
+    outside = [value for value in np.asarray(decay, float).ravel().tolist() if value not in image and value not in rounded]
     if outside:
         constants = ", ".join(f"{name}={value:g}" for name, value in parameterization.values)
         raise ParameterizationError(

@@ -213,12 +213,16 @@ def _has_pole(expression: sympy.Expr) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def lower(expression: sympy.Expr, arguments: tuple[sympy.Symbol, ...]) -> Callable[..., Array]:
+def lower(
+    expression: sympy.Expr, arguments: tuple[sympy.Symbol, ...], *, saturating: bool = False
+) -> Callable[..., Array]:
     """Return the JAX function of an expression, with its symbolic derivatives.
 
     Args:
         expression: an expression over `arguments` and the primitives.
         arguments: the symbols, in the order of the function's arguments.
+        saturating: whether the largest float stands for an infinity. Real and imaginary part of a complex value are
+            separate functions; the zero cotangent of one, times an infinite derivative, would be NaN.
 
     Returns:
         f(*arrays) -> array of the broadcast shape, elementwise, jittable, differentiable to any order, vmappable.
@@ -228,14 +232,20 @@ def lower(expression: sympy.Expr, arguments: tuple[sympy.Symbol, ...]) -> Callab
     @jax.custom_jvp
     def function(*values: Array) -> Array:
         shape = jnp.broadcast_shapes(*map(jnp.shape, values))
-        return jnp.broadcast_to(_Evaluator(dict(zip(arguments, values, strict=True)))(body), shape)
+        at = {symbol: jnp.broadcast_to(value, shape) for symbol, value in zip(arguments, values, strict=True)}
+        result = jnp.broadcast_to(_Evaluator(at)(body), shape)
+        largest = float(jnp.finfo(result.dtype).max)
+        return jnp.clip(result, -largest, largest) if saturating else result
+
+    def slope(symbol: sympy.Symbol) -> Callable[..., Array]:
+        return lower(derivative(body, symbol), arguments, saturating=saturating)
 
     def tangent(primals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array, Array]:
         value = function(*primals)
         total = jnp.zeros_like(value)
         for symbol, direction in zip(arguments, tangents, strict=True):
             if not isinstance(direction, SymbolicZero):
-                total = total + lower(derivative(body, symbol), arguments)(*primals) * direction
+                total = total + slope(symbol)(*primals) * direction
         return value, total
 
     function.defjvp(tangent, symbolic_zeros=True)

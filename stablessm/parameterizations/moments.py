@@ -68,10 +68,11 @@ def exponential_moment(order: int, x: Array, y: Array) -> tuple[Array, Array]:
     far_x, far_y = jnp.where(small, -one, jnp.minimum(x, ceiling)), jnp.where(small, zero, y)
     growth = jnp.exp(far_x)
     sine, cosine = jnp.where(far_y == 0, zero, growth * jnp.sin(far_y)), growth * jnp.cos(far_y)
-    largest = jnp.maximum(jnp.abs(far_x), jnp.abs(far_y))
-    unit_x, unit_y = far_x / largest, far_y / largest
-    square = (unit_x * unit_x + unit_y * unit_y) * largest
-    inverse_x, inverse_y = unit_x / square, -unit_y / square
+    # 1/z by products with reciprocals: XLA turns (a/b)/c into a/(b c), which would overflow
+    scale = 1 / jnp.maximum(jnp.abs(far_x), jnp.abs(far_y))
+    unit_x, unit_y = far_x * scale, far_y * scale
+    square = 1 / (unit_x * unit_x + unit_y * unit_y)
+    inverse_x, inverse_y = unit_x * square * scale, -unit_y * square * scale
     # I_0 = (e^z - 1)/z with expm1 on the real axis: e^x cos y - 1 = expm1(x) cos y - 2 sin^2(y/2)
     above = jnp.expm1(far_x) * jnp.cos(far_y) - 2 * jnp.sin(far_y / 2) ** 2
     recursion = above * inverse_x - sine * inverse_y, above * inverse_y + sine * inverse_x

@@ -23,6 +23,7 @@ DECAYS = {
     "clip": sympy.Max(-w, sympy.Rational(1, 10**4)),
 }
 DIRECT = {"continuous": -w, "one-minus": 1 - w, "exponential": -sympy.log(sympy.Abs(w))}
+_TINY = sympy.Rational(1, 10**100)
 VIEWS = ("decay", "eigenvalue", "log_eigenvalue", "margin")
 MAPS = [
     parameterization.replace(link=link)
@@ -57,24 +58,39 @@ def differentiate(expression: sympy.Expr) -> sympy.Expr:
     return result.replace(sympy.Derivative, lambda *_: sympy.S.Zero)
 
 
+def held(name: str, which: str, step_size: float, frequency: float) -> sympy.Expr:
+    """Return a factor of zero-order hold, complex: e^(z dt) or (e^(z dt) - 1)/z at z = -s + i frequency."""
+    step_size, frequency = sympy.Rational(step_size), sympy.Rational(frequency)
+    z = -decay(name, "continuous") + sympy.I * frequency - _TINY  # moves z off 0, where the second is a limit
+    return {"eigenvalue": sympy.exp(z * step_size), "input": (sympy.exp(z * step_size) - 1) / z}[which]
+
+
 @lru_cache(maxsize=4096)
 def _function(expression: sympy.Expr):
     table = {"Heaviside": lambda x, *_: mpmath.mpf(x > 0), "sign": mpmath.sign, "Max": max, "Min": min, "Abs": abs}
     return sympy.lambdify(w, expression, [table, "mpmath"])
 
 
-def _evaluate(expression: sympy.Expr, weight: float) -> mpmath.mpf:
+def _evaluate(expression: sympy.Expr, weight: float) -> mpmath.mpc:
     try:
-        return mpmath.mpf(_function(expression)(mpmath.mpf(weight)))
-    except ZeroDivisionError:
-        return mpmath.nan
-    except ValueError:  # log(0)
-        return -mpmath.inf
+        return mpmath.mpmathify(_function(expression)(mpmath.mpf(weight)))
+    except (ZeroDivisionError, ValueError):  # at a pole
+        return mpmath.mpf("nan")
 
 
 @lru_cache(maxsize=1024)
 def exact(expression: sympy.Expr, weights: tuple[float, ...], order: int, digits: int = 160):
-    """Return (values, condition) of the order-th derivative: |w f'/f|, capped where f vanishes."""
+    """Return the order-th derivative and its condition number |w f'/f|.
+
+    Args:
+        expression: a function of w.
+        weights: where; NaN is returned at poles.
+        order: of the derivative.
+        digits: of the computation, enough for the cancellations of the elementary form.
+
+    Returns:
+        (values, condition): complex if the expression is; the condition is capped where the value is 0.
+    """
     for _ in range(order):
         expression = differentiate(expression)
     slope = differentiate(expression)
@@ -82,7 +98,8 @@ def exact(expression: sympy.Expr, weights: tuple[float, ...], order: int, digits
     with mpmath.workdps(digits):
         for weight in weights:
             value, change = _evaluate(expression, weight), _evaluate(slope, weight)
-            ratio = abs(weight * change / value) if value and mpmath.isfinite(value) else mpmath.mpf(0)
-            values.append(float(value))
-            conditions.append(float(min(ratio, mpmath.mpf(10) ** 30)) if not mpmath.isnan(ratio) else 0.0)
+            usable = value != 0 and not mpmath.isnan(value) and not mpmath.isnan(change)
+            ratio = abs(weight * change / value) if usable else mpmath.mpf(0)
+            values.append(complex(value) if isinstance(value, mpmath.mpc) else float(value))
+            conditions.append(float(min(ratio, mpmath.mpf(10) ** 30)))
     return np.array(values), np.array(conditions)

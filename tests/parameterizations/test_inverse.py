@@ -1,0 +1,96 @@
+"""The inverse: decay(weight(s)) = s on the image, and an error that names the image outside."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from stablessm import PARAMETERIZATIONS, Parameterization, ParameterizationError
+from tests.parameterizations.reference import IDS, MAPS
+from tests.tolerances import assert_close
+
+
+def _decays(parameterization: Parameterization, count: int = 101) -> np.ndarray:
+    image = parameterization.image
+    lower, upper = max(image.lower, -50.0), min(image.upper, 50.0)
+    inside = np.linspace(lower, upper, count + 2)[1:-1]
+    if lower == 0:
+        inside = np.concatenate([inside, np.geomspace(1e-6, 1e-2, 21)])
+    return inside.astype(np.float32)
+
+
+@pytest.mark.parametrize("parameterization", MAPS, ids=IDS)
+def test_a_decay_survives_the_way_to_its_weight_and_back(parameterization):
+    decays = _decays(parameterization)
+    weights = parameterization.weight(decays)
+    slopes = jax.vmap(jax.grad(parameterization.decay))(weights)
+    scale = np.abs(decays) + np.abs(np.asarray(weights) * np.asarray(slopes))
+    condition = 0.0
+    if parameterization.name in ("tanh", "sigmoid", "best"):  # the quotient (2 - s)/s, and the like, near its zero
+        condition = np.abs(decays / (parameterization.image.upper - decays))
+    assert weights.dtype == jnp.float32
+    assert_close(np.asarray(parameterization.decay(weights)), decays, condition=condition, scale=scale)
+    if parameterization.name in ("best", "square"):
+        assert (np.asarray(weights) >= 0).all()
+
+
+@pytest.mark.parametrize("parameterization", MAPS, ids=IDS)
+def test_a_decay_outside_the_image_is_an_error_that_names_it(parameterization):
+    image = parameterization.image
+    outside = [end for end in (image.lower - 1, image.upper + 1) if np.isfinite(end)]
+    outside += [end for end, closed in ((image.lower, image.lower_closed), (image.upper, image.upper_closed))
+                if np.isfinite(end) and not closed]  # fmt: skip
+    for decay in [*outside, np.nan]:
+        with pytest.raises(ParameterizationError) as caught:
+            parameterization.weight(decay)
+        assert f"must lie in {image} for '{parameterization.name}'" in str(caught.value)
+
+
+@pytest.mark.parametrize("parameterization", MAPS, ids=IDS)
+def test_the_image_holds_every_decay_that_is_reached(parameterization):
+    weights = jnp.concatenate([jnp.linspace(-80, 80, 4001), jnp.float32([1e-3, -1e-3, 1e6, -1e6, 1e18])])
+    decays = np.asarray(parameterization.decay(weights))
+    image = parameterization.image
+    decays = decays[np.isfinite(decays)]
+    assert (decays >= np.float32(image.lower)).all()
+    assert (decays <= np.float32(image.upper)).all()
+
+
+def test_closed_ends_of_an_image_are_reached():
+    best = PARAMETERIZATIONS["best"]
+    assert str(best.image) == "(0, 2]"
+    assert float(best.weight(2.0)) == 0.0
+    assert str(best.replace(constants={"b": 0.1}).image) == "(0, 10]"
+    assert float(PARAMETERIZATIONS["square"].weight(0.0)) == 0.0
+    assert_close(np.asarray(PARAMETERIZATIONS["clip"].weight(1e-4)), -1e-4)
+    for b in np.linspace(0.11, 3, 40):  # 1/b rounded to float32 lies above 1/b as often as below
+        end = best.weight(1 / b, b=float(b))
+        assert_close(np.asarray(best.decay(end, b=float(b))), 1 / b)
+
+
+def test_the_message_of_best():
+    message = (
+        "`decay` must lie in (0, 2] for 'best' (a=1, b=0.5) under the link 'continuous', but got 3; "
+        "choose one inside or change a constant"
+    )
+    with pytest.raises(ParameterizationError) as caught:
+        PARAMETERIZATIONS["best"].weight(3.0)
+    assert str(caught.value) == message
+
+
+def test_the_inverse_is_traced_with_its_constants_and_differentiable():
+    best = PARAMETERIZATIONS["best"]
+
+    def inverse(decay, b):
+        return best.weight(decay, b=b)
+
+    # w = sqrt((1/s - b)/a): dw/db = -1/(2 w)
+    slope = jax.jit(jax.grad(inverse, argnums=1))(jnp.float32(0.5), jnp.float32(0.5))
+    assert_close(np.asarray(slope), -1 / (2 * np.sqrt(1.5)), condition=2)
+    by_vmap = jax.vmap(inverse, (None, 0))(jnp.float32(0.5), jnp.float32([0.1, 0.5, 1.0]))
+    assert_close(np.asarray(by_vmap), np.sqrt([1.9, 1.5, 1.0]), condition=4)
+
+
+def test_integer_and_list_like_decays():
+    assert float(PARAMETERIZATIONS["exp"].weight(1)) == 0.0
+    assert PARAMETERIZATIONS["exp"].weight(np.ones((2, 3))).shape == (2, 3)
