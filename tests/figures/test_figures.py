@@ -18,7 +18,6 @@ CASES = {
         "learning_rate": (1e-2, 1e-1),
         "target": ("exponential", "polynomial"),
         "optimizer": ("adam", "adamw"),
-        "link": ("continuous", "one-minus"),
     },
 }
 
