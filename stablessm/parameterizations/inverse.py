@@ -45,7 +45,9 @@ def _check(parameterization: Parameterization, decay: Array) -> None:
     image = parameterization.image
     ends = [end for end, closed in ((image.lower, image.lower_closed), (image.upper, image.upper_closed)) if closed]
     rounded = {float(jnp.asarray(end, decay.dtype)) for end in ends}
-    outside = [value for value in np.asarray(decay, float).ravel().tolist() if value not in image and value not in rounded]
+    outside = [
+        value for value in np.asarray(decay, float).ravel().tolist() if value not in image and value not in rounded
+    ]
     if outside:
         constants = ", ".join(f"{name}={value:g}" for name, value in parameterization.values)
         raise ParameterizationError(

@@ -50,7 +50,11 @@ def _hold_program(parameterization: Parameterization) -> Callable[..., dict[tupl
     }
 
     def program(weight: jax.Array, step_size: jax.Array, frequency: jax.Array) -> dict[tuple[str, int], jax.Array]:
-        return {(name, n): one(weight, step_size, frequency) for name, ones in functions.items() for n, one in enumerate(ones)}
+        return {
+            (name, n): one(weight, step_size, frequency)
+            for name, ones in functions.items()
+            for n, one in enumerate(ones)
+        }
 
     return jax.jit(program)
 
