@@ -116,7 +116,7 @@ def save(dataset: xr.Dataset, path: str | Path) -> None:
     encoding = {name: _encoding(variable) for name, variable in marked.variables.items()}
     for variable in marked.variables.values():
         variable.encoding = {}
-    _write(path, bytes(marked.to_netcdf(None, engine="h5netcdf", encoding=encoding)))
+    write_whole(path, bytes(marked.to_netcdf(None, engine="h5netcdf", encoding=encoding)))
 
 
 def refuse_foreign(path: str | Path) -> None:
@@ -142,11 +142,11 @@ def save_provenance(path: str | Path, mapping: Mapping[str, Any]) -> Path:
         DatasetWriteError: the disk refuses; the old file is intact.
     """
     beside = Path(path).with_suffix(".provenance.json")
-    _write(beside, (json.dumps(mapping, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode())
+    write_whole(beside, (json.dumps(mapping, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode())
     return beside
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
     """Write to a temporary name in the same folder, push it to the disk, and rename it over the old file."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:

@@ -36,7 +36,7 @@ def reproduce(
     """
     if every and experiments:
         raise typer.BadParameter("give EXPERIMENT names or --all, not both")
-    from stablessm.cli.pipeline import analyse_experiment, draw_experiment
+    from stablessm.cli.pipeline import analyse_experiment, draw_experiment, writing
     from stablessm.cli.run import run_one
     from stablessm.sweeps.declarations import load_spec
     from stablessm.sweeps.places import names, places
@@ -46,10 +46,12 @@ def reproduce(
     specs = [load_spec(one, scale=scale) for one in experiments or (names("experiments") if every else MAIN_JOB)]
     for spec in specs:
         run_one(spec, device, False, out)
-        for path in [*analyse_experiment(spec, where), *draw_experiment(spec, where)]:
-            typer.echo(f"saved {path}")
+        with writing():
+            for path in [*analyse_experiment(spec, where), *draw_experiment(spec, where)]:
+                typer.echo(f"saved {path}")
     if not experiments:
-        typer.echo(f"saved {_verdicts(where)}")
+        with writing():
+            typer.echo(f"saved {_verdicts(where)}")
     for spec in specs:
         _summarise(spec, where)
     typer.echo(f"\nreproduced {len(specs)} experiments in {time.perf_counter() - began:.0f} s")
@@ -57,15 +59,14 @@ def reproduce(
 
 def _verdicts(where: Places) -> Path:
     """Verify every built-in map and write the verdicts as a Markdown table."""
+    from stablessm.datasets import write_whole
     from stablessm.parameterizations import PARAMETERIZATIONS
     from stablessm.theory import verify
 
     certificates = [verify(one.replace(link=link)) for one in PARAMETERIZATIONS.values() for link in one.links]
     path = where.analysis / "verdicts.md"
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".partial")
-    temporary.write_text(verdict_table(certificates))
-    temporary.replace(path)
+    write_whole(path, verdict_table(certificates).encode())
     return path
 
 

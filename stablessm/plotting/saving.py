@@ -10,7 +10,7 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from stablessm.datasets import _write as write_whole
+from stablessm.datasets import write_whole
 from stablessm.plotting.style import RC
 
 FORMATS = ("pdf", "svg", "png")

@@ -100,6 +100,21 @@ def test_from_run_to_figure_and_again_to_the_same_bytes(capsys, tmp_path):
     assert "\\toprule" in page.read_text() and "\\textasciicircum{}" in page.read_text()
 
 
+def test_reproduce_on_a_full_disk_exits_1_and_keeps_what_there_is(capsys, tmp_path, monkeypatch):
+    import os
+
+    assert call(capsys, "reproduce", "maps", "--out", tmp_path)[0] == 0
+    kept = {path: path.read_bytes() for path in (tmp_path / "figures").iterdir()}
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    code, _, error = call(capsys, "reproduce", "maps", "--out", tmp_path)
+    assert code == 1 and error.splitlines()[-1].startswith("Error: ")
+    assert {path: path.read_bytes() for path in kept} == kept
+
+
 def test_a_damaged_dataset_is_named_and_kept(capsys, tmp_path):
     raw = tmp_path / "raw" / "maps.nc"
     raw.parent.mkdir()
