@@ -19,9 +19,11 @@ from stablessm.parameterizations.links import time_of
 class LinearRNN(eqx.Module):
     r"""A diagonal linear state-space model whose state is updated before it is read.
 
-    Discrete time: h_k = lambda h_{k-1} + U x_k, y_k = Re c^T h_k, with kernel K_k = Re sum_i c_i lambda_i^k U_i.
-    Continuous time: dh/dt = lambda h + U x discretised by zero-order hold over `step_size`, that is lambda_bar =
-    e^(lambda dt) and U_bar = (e^(lambda dt) - 1)/lambda U in the same recurrence.
+    Discrete time: h_k = lambda h_{k-1} + U x_k + b, y_k = Re c^T h_k, with kernel K_k = Re sum_i c_i lambda_i^k U_i.
+    Continuous time: dh/dt = lambda h + U x + b over steps of `step_size` dt, in the same recurrence with
+
+        zero_order_hold  lambda_bar = e^(lambda dt), gain (e^(lambda dt) - 1)/lambda on U x + b: exact for held inputs
+        euler            lambda_bar = 1 + lambda dt, gain dt: stable only where |1 + lambda dt| < 1
 
     The parameterization gives the decay (continuous time) or the modulus (discrete time) of each eigenvalue; the
     frequency or phase of a complex eigenvalue is a second, free weight. A complex eigenvalue stands for itself, not for
@@ -32,6 +34,7 @@ class LinearRNN(eqx.Module):
         phase: imaginary part of lambda (continuous) or argument (discrete), shape (states,); None for real eigenvalues.
         input_weight: U, shape (states, inputs), and (states, inputs, 2) where complex.
         readout: c, shape (outputs, states), and (outputs, states, 2) where complex.
+        bias: b, shape (states,), and (states, 2) where complex; None for a model without one.
         constants: values of the map's constants that override the record's; empty unless set.
 
     References: Wang and Li, StableSSM (ICML 2024), section 2; Orvieto et al., LRU (ICML 2023).
@@ -41,10 +44,12 @@ class LinearRNN(eqx.Module):
     phase: Array | None
     input_weight: Array
     readout: Array
+    bias: Array | None
     constants: dict[str, Array]
     parameterization: Parameterization = eqx.field(static=True)
     time: Literal["continuous", "discrete"] = eqx.field(static=True)
     step_size: float = eqx.field(static=True)
+    discretisation: Literal["zero_order_hold", "euler"] = eqx.field(static=True)
     scalar: bool = eqx.field(static=True)
 
     def __init__(
@@ -54,6 +59,8 @@ class LinearRNN(eqx.Module):
         *,
         time: Literal["continuous", "discrete"],
         step_size: float = 1.0,
+        discretisation: Literal["zero_order_hold", "euler"] = "zero_order_hold",
+        bias: bool = False,
         inputs: int | None = None,
         outputs: int | None = None,
         constants: dict[str, Array] | None = None,
@@ -65,7 +72,9 @@ class LinearRNN(eqx.Module):
             parameterization: the map, under a link of the right time.
             eigenvalues: shape (states,); real, or complex (real part negative in continuous time).
             time: "continuous" or "discrete".
-            step_size: dt of the zero-order hold; discrete time has 1.
+            step_size: dt; discrete time has 1.
+            discretisation: "zero_order_hold" or "euler", of continuous time.
+            bias: whether the model has one; it starts at 0.
             inputs: number of input features; None for a scalar series without a feature axis.
             outputs: number of output features; None for a scalar series.
             constants: values of the map's constants, possibly traced, in place of the record's.
@@ -73,7 +82,7 @@ class LinearRNN(eqx.Module):
 
         Raises:
             ParameterizationError: the link lives in the other time, or an eigenvalue lies outside the map's image.
-            ValueError: a shape, the time or the step size is wrong.
+            ValueError: a shape, the time, the step size or the discretisation is wrong.
         """
         if time not in ("continuous", "discrete"):
             raise ValueError(f"`time` must be 'continuous' or 'discrete', but got {time!r}")
@@ -90,11 +99,15 @@ class LinearRNN(eqx.Module):
             raise ValueError(f"`step_size` must be positive and finite, but got {step_size}")
         if time == "discrete" and step_size != 1.0:
             raise ValueError(f"discrete time has the step size 1, but got {step_size}")
+        if discretisation not in ("zero_order_hold", "euler"):
+            raise ValueError(f"`discretisation` must be 'zero_order_hold' or 'euler', but got {discretisation!r}")
+        if time == "discrete" and discretisation != "zero_order_hold":
+            raise ValueError(f"discrete time is not discretised, but got `discretisation` {discretisation!r}")
         eigenvalues = jnp.asarray(eigenvalues)
         if eigenvalues.ndim != 1 or eigenvalues.shape[0] < 1:
             raise ValueError(f"`eigenvalues` must have the shape (states,), but got {eigenvalues.shape}")
         self.parameterization, self.time, self.step_size = parameterization, time, float(step_size)
-        self.scalar = inputs is None
+        self.discretisation, self.scalar = discretisation, inputs is None
         self.constants = dict(constants or {})
         decay, self.phase = _decay_and_phase(parameterization, eigenvalues)
         self.weight = parameterization.weight(decay, **self.constants)
@@ -105,6 +118,7 @@ class LinearRNN(eqx.Module):
         size = 1 if inputs is None else inputs
         self.input_weight = jax.random.normal(input_key, (states, size, *pair), dtype) * scale / size**0.5
         self.readout = jax.random.normal(readout_key, (outputs or 1, states, *pair), dtype) * scale / states**0.5
+        self.bias = jnp.zeros((states, *pair), dtype) if bias else None
 
     def eigenvalues(self) -> Array:
         """Return lambda, shape (states,): continuous-time or discrete-time, real or complex as at the start."""
@@ -116,12 +130,26 @@ class LinearRNN(eqx.Module):
         return jax.lax.complex(real * jnp.cos(self.phase), real * jnp.sin(self.phase))
 
     def discretised(self) -> tuple[Array, Array]:
-        """Return (lambda_bar, gain), both of shape (states,): the step's multiplier and the factor on U x."""
+        """Return (lambda_bar, gain), both of shape (states,): the step's multiplier and the factor on U x + b."""
         if self.time == "discrete":
             return self.eigenvalues(), jnp.ones_like(self.weight)
+        if self.discretisation == "euler":
+            return 1 + self.eigenvalues() * self.step_size, jnp.full_like(self.weight, self.step_size)
         return self.parameterization.zero_order_hold(
             self.weight, self.step_size, frequency=self.phase, **self.constants
         )
+
+    def margin(self) -> Array:
+        """Return 1 - |lambda_bar| of each state, shape (states,), without subtraction near 0; negative is unstable."""
+        if self.time == "discrete":
+            return self.parameterization.margin(self.weight, **self.constants)
+        scaled = self.parameterization.decay(self.weight, **self.constants) * self.step_size
+        if self.discretisation == "zero_order_hold":
+            return -jnp.expm1(-scaled)
+        if self.phase is None:
+            return jnp.minimum(scaled, 2 - scaled)
+        square = (1 - scaled) ** 2 + (self.phase * self.step_size) ** 2
+        return (scaled * (2 - scaled) - (self.phase * self.step_size) ** 2) / (1 + jnp.sqrt(square))
 
     def kernel(self, length: int) -> Array:
         """Return K_k for k < length: shape (length,) for a scalar series, else (length, outputs, inputs).
@@ -136,6 +164,19 @@ class LinearRNN(eqx.Module):
             return (weights @ table).real if self.phase is not None else weights @ table
         kernel = jnp.einsum("on,nk,ni->koi", rows, table, columns)
         return kernel.real if self.phase is not None else kernel
+
+    def zero_input_response(self, length: int) -> Array:
+        """Return what the bias alone gives from the zero state: shape (length,) for a scalar series, else two axes.
+
+        Args:
+            length: number of steps, at least 0.
+        """
+        rows = _joined(self.readout, self.phase)
+        if self.bias is None:
+            return jnp.zeros((length,) if self.scalar else (length, rows.shape[0]), self.weight.dtype)
+        driven = self.discretised()[1] * _joined(self.bias, self.phase)
+        response = jnp.cumsum(((rows * driven) @ self._powers(length)).T.real, axis=0)
+        return response[:, 0] if self.scalar else response
 
     def initial_state(self) -> Array:
         """Return the zero state, shape (states,)."""
@@ -190,12 +231,15 @@ class LinearRNN(eqx.Module):
         flat, series = response.reshape(-1, length * inputs).T, x.reshape(batch, length * inputs)
         readout = _joined(self.readout, self.phase)
         if self.phase is None:
-            return (series @ flat) @ readout.T
-        return (series @ flat.real) @ readout.real.T - (series @ flat.imag) @ readout.imag.T
+            y = (series @ flat) @ readout.T
+        else:
+            y = (series @ flat.real) @ readout.real.T - (series @ flat.imag) @ readout.imag.T
+        return y if self.bias is None or not length else y + self.zero_input_response(length)[-1]
 
     def _advance(self, discretised: tuple[Array, Array], state: Array, x: Array) -> Array:
         multiplier, gain = discretised
         driven = _joined(self.input_weight, self.phase) @ jnp.reshape(x, (-1,))
+        driven = driven if self.bias is None else driven + _joined(self.bias, self.phase)
         return multiplier * state + gain * driven
 
     def _read(self, state: Array) -> Array:
@@ -205,6 +249,8 @@ class LinearRNN(eqx.Module):
 
     def _powers(self, length: int) -> Array:
         """lambda_bar^k, shape (states, length), from the log modulus where the link has one for every weight."""
+        if self.discretisation == "euler":
+            return power_table_by_doubling(self.discretised()[0], length)
         map_, weight = self.parameterization, self.weight
         if map_.link == "one-minus":
             modulus = power_table_by_doubling(map_.eigenvalue(weight, **self.constants), length)
