@@ -92,7 +92,7 @@ def _describe(spec: Spec, device: str) -> None:
         typer.echo(f"  {name}: {_listed(values)}")
     for name, value in spec.settings.items():
         typer.echo(f"  settings.{name}: {value}")
-    typer.echo(f"  chunk: {spec.chunk}, precision: {spec.precision}")
+    typer.echo(f"  chunk: {spec.chunk}")
     typer.echo(f"{plan.cells} cells in {plan.items} work items of {spec.chunk}, {plan.compiles} compilations")
     try:
         cost = estimate(plan, MEASUREMENTS[spec.measurement], device=device, cores=os.cpu_count() or 1)

@@ -18,6 +18,7 @@ from stablessm.data.images import Images, load_images
 from stablessm.layers import LinearRNN
 from stablessm.measurements.base import Program
 from stablessm.measurements.classification import ClassificationSettings
+from stablessm.measurements.draws import log_uniform, normal, uniform
 from stablessm.measurements.fit_programs import constants_of, ending, trainable
 from stablessm.measurements.kernel_fit import check_start, domain_watch, eigenvalues_of
 from stablessm.measurements.ratios import QUANTILES, gradient_to_weight, quantiles
@@ -54,16 +55,14 @@ class StartOf:
         """Draw the start of a seed (uint32 scalar)."""
         one = self.settings
         decay_key, phase_key, input_key, readout_key, data_key = jax.random.split(jax.random.key(seed), 5)
-        low, high = np.log(one.slowest_decay), np.log(one.fastest_decay)
-        decay = jnp.exp(jax.random.uniform(decay_key, (self.width,), minval=low, maxval=high))
         pair = (2,) if one.complex else ()
         scale = 0.5**0.5 if one.complex else 1.0
         return Start(
-            decay=jnp.clip(decay, one.slowest_decay, one.fastest_decay),
-            phase=jax.random.uniform(phase_key, (self.width,), maxval=np.pi),
-            input_weight=jax.random.normal(input_key, (self.width, self.features, *pair)) * scale / self.features**0.5,
-            readout=jax.random.normal(readout_key, (self.classes, self.width, *pair)) * scale / self.width**0.5,
-            chosen=jax.random.randint(data_key, (one.steps + 1, one.batch), 0, self.examples),
+            decay=log_uniform(decay_key, (self.width,), one.slowest_decay, one.fastest_decay),
+            phase=np.pi * uniform(phase_key, (self.width,)),
+            input_weight=normal(input_key, (self.width, self.features, *pair)) * scale / self.features**0.5,
+            readout=normal(readout_key, (self.classes, self.width, *pair)) * scale / self.width**0.5,
+            chosen=jax.random.randint(data_key, (one.steps + 1, one.batch), 0, self.examples, jnp.int32),
         )
 
 
@@ -106,8 +105,9 @@ def _start_model(parameterization: Parameterization, start: Start, constants: Ma
 def classification(static: Mapping[str, Any], settings: ClassificationSettings) -> Program:
     """Program of `classification`."""
     parameterization: Parameterization = static["parameterization"]
-    check_start(parameterization, settings.slowest_decay, settings.fastest_decay)
-    left_domain = domain_watch(parameterization, settings.slowest_decay)
+    fillings = static.get("fillings", (parameterization,))
+    check_start(fillings, settings.slowest_decay, settings.fastest_decay)
+    left_domain = domain_watch(fillings, settings.slowest_decay)
     images = _images(settings.data)
     features = 1 if settings.sequence == "pixels" else images.train.shape[2]
     classes = int(images.train_labels.max()) + 1

@@ -6,7 +6,7 @@ and what the loss needs to know of the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from jax import Array
 
 from stablessm import losses
 from stablessm.layers import LinearRNN
+from stablessm.measurements.draws import log_uniform, normal
 from stablessm.measurements.settings import KernelFitSettings
 from stablessm.parameterizations import Parameterization, ParameterizationError
 from stablessm.parameterizations.domain import finite_range
@@ -53,17 +54,15 @@ class StartOf:
         """Draw the start of a seed (uint32 scalar)."""
         one, (slow, fast) = self.settings, (self.settings.slowest_decay, self.settings.fastest_decay)
         decay_key, input_key, readout_key, data_key = jax.random.split(jax.random.key(seed), 4)
-        low, high = jnp.log(jnp.asarray([slow, fast]))
-        decay = jnp.exp(jax.random.uniform(decay_key, (self.width,), minval=low, maxval=high))
         matrices = jnp.zeros(0)
         if one.loss == "gram":
             matrices = jax.lax.map(
                 lambda step: losses.gram_matrix(batch(data_key, step, one)), jnp.arange(one.steps + 1)
             )
         return Start(
-            decay=jnp.clip(decay, slow, fast),
-            input_weight=jax.random.normal(input_key, (self.width, 1)),
-            readout=jax.random.normal(readout_key, (1, self.width)) / self.width**0.5,
+            decay=log_uniform(decay_key, (self.width,), slow, fast),
+            input_weight=normal(input_key, (self.width, 1)),
+            readout=normal(readout_key, (1, self.width)) / self.width**0.5,
             key=jax.random.key_data(data_key),
             matrices=matrices,
         )
@@ -71,7 +70,7 @@ class StartOf:
 
 def batch(key: Array, step: Array, settings: KernelFitSettings) -> Array:
     """Return the white inputs of a step, shape (batch, horizon), N(0, 1)."""
-    return jax.random.normal(jax.random.fold_in(key, step), (settings.batch, settings.horizon))
+    return normal(jax.random.fold_in(key, step), (settings.batch, settings.horizon))
 
 
 def eigenvalues_of(decay: Array, link: str) -> Array:
@@ -107,7 +106,8 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings) -> Kernel
             and finite there.
     """
     parameterization: Parameterization = static["parameterization"]
-    check_start(parameterization, settings.slowest_decay, settings.fastest_decay)
+    fillings = static.get("fillings", (parameterization,))
+    check_start(fillings, settings.slowest_decay, settings.fastest_decay)
     samples = TARGETS[static["target"]].kernel(settings.horizon, step_size=settings.step_size)
     remaining = 1 - jnp.arange(settings.horizon) / settings.horizon
     target = jnp.asarray(samples, jnp.result_type(float))
@@ -145,27 +145,38 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings) -> Kernel
         start_of=StartOf(static["width"], settings),
         prepare=prepare,
         zero_loss=float((remaining * target**2).sum()),
-        left_domain=domain_watch(parameterization, settings.slowest_decay),
+        left_domain=domain_watch(fillings, settings.slowest_decay),
     )
 
 
-def check_start(parameterization: Parameterization, slowest: float, fastest: float) -> None:
+def check_start(fillings: Sequence[Parameterization], slowest: float, fastest: float) -> None:
     """Raise where a map cannot start with decays between two values; the message names its image.
+
+    Args:
+        fillings: the map, with each combination of the constants that are swept.
+        slowest: smallest decay of the start.
+        fastest: largest one.
 
     Raises:
         ParameterizationError: see above.
     """
-    for decay in (slowest, fastest):
-        if decay not in parameterization.image:
-            raise ParameterizationError(
-                f"every map must start at the same eigenvalues, but the decay {decay:g} lies outside the image "
-                f"{parameterization.image} of {parameterization.name!r} under the link {parameterization.link!r}"
-            )
+    for one in fillings:
+        for decay in (slowest, fastest):
+            if decay not in one.image:
+                constants = ", ".join(f"{name}={value:g}" for name, value in one.values)
+                raise ParameterizationError(
+                    f"every map must start at the same eigenvalues, but the decay {decay:g} lies outside the image "
+                    f"{one.image} of {one.name!r}{f' ({constants})' if constants else ''} under the link {one.link!r}"
+                )
 
 
-def domain_watch(parameterization: Parameterization, decay: float) -> Callable[[LinearRNN], Array]:
-    """Return the test whether a weight of a user's map has left the range where its formula is finite and positive."""
-    if parameterization.reference != "user":
+def domain_watch(fillings: Sequence[Parameterization], decay: float) -> Callable[[LinearRNN], Array]:
+    """Return the test whether a weight of a user's map has left the range where its formula is finite and positive.
+
+    Where constants are swept, the range is the one all of their values share.
+    """
+    if fillings[0].reference != "user":
         return lambda model: jnp.bool_(False)
-    legal = finite_range(parameterization, around=float(parameterization.weight(decay)))
-    return lambda model: ~((model.weight > legal.lower) & (model.weight < legal.upper)).all()
+    ranges = [finite_range(one, around=float(one.weight(decay))) for one in fillings]
+    lower, upper = max(one.lower for one in ranges), min(one.upper for one in ranges)
+    return lambda model: ~((model.weight > lower) & (model.weight < upper)).all()

@@ -59,17 +59,17 @@ def gradient_scale(static: Mapping[str, Any], settings: GradientScaleSettings) -
     parameterization: Parameterization = static["parameterization"]
     grid = np.linspace(-settings.extent, settings.extent, settings.points)
     decays = np.geomspace(settings.slowest_decay, settings.fastest_decay, settings.decays)
-    reached = np.array([decay in parameterization.image for decay in decays])
-    inside = np.where(reached, decays, decays[reached][0] if reached.any() else 1.0)
 
     def measure(traced: Mapping[str, Array], starts: Any, index: Array) -> Mapping[str, Array]:
         constants, dtype = constants_of(traced), jnp.result_type(float)
-        results = {}
-        places = {"": jnp.asarray(grid, dtype), "_of_decay": parameterization.weight(jnp.asarray(inside, dtype))}
+        results, wanted = {}, jnp.asarray(decays, dtype)
+        inverse = jax.jit(lambda decay: parameterization.weight(decay, **constants))(wanted)  # traced: no check
+        reached = jnp.abs(parameterization.decay(inverse, **constants) - wanted) <= 1e-3 * wanted
+        places = {"": jnp.asarray(grid, dtype), "_of_decay": inverse}
         for suffix, weight in places.items():
             scale = scale_of(parameterization, weight, **constants)
             over = gradient_to_weight(scale, weight)
-            ends = jnp.asarray(reached) if suffix else jnp.bool_(True)
+            ends = reached if suffix else jnp.bool_(True)
             results[f"gradient_scale{suffix}"] = jnp.where(ends, scale, jnp.nan)
             results[f"gradient_over_weight{suffix}"] = jnp.where(ends, over, jnp.nan)
         return results

@@ -58,7 +58,6 @@ def assemble(plan: Plan, store: Store, measurement: Measurement) -> xr.Dataset:
         "reference": measurement.reference,
         "scale": spec.scale,
         "chunk": spec.chunk,
-        "precision": spec.precision,
         "version": _version(),
         "spec": spec.to_json(),
     }

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from stablessm.sweeps.errors import Where
 
 LINKS = ("continuous", "one-minus", "exponential")
+PRECISIONS = ("float32", "float64")
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ AXES: dict[str, Axis] = dict(
         _axis("target", "name", True, "target", registry="stablessm.targets:TARGETS"),
         _axis("optimizer", "name", True, "optimizer", registry="stablessm.training:OPTIMIZERS"),
         _axis("width", "integer", True, "width", low=1, high=4096),
+        _axis("precision", "name", True, "precision", choices=PRECISIONS),
         _axis("seed", "integer", False, "seed", low=0, high=2**32 - 1),
         _axis("repeat", "integer", False, "repeat", low=0, high=2**32 - 1),
         _axis("beta", "float", False, "size of the perturbation", low=0.0, high=1e3),
@@ -107,6 +109,9 @@ AXES: dict[str, Axis] = dict(
         _axis("learning_rate", "float", False, "learning rate", low=0.0, high=1e3, open_low=True),
     ]
 )
+
+# Axes that every measurement understands; absent unless a declaration gives them (float32 then).
+UNIVERSAL: dict[str, tuple[str, ...]] = {"precision": ()}
 
 # Settings that carry one of these names are held to the same range as the axis of that name.
 NUMBERS: dict[str, Axis] = {

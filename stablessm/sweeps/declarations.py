@@ -55,7 +55,6 @@ class _Declaration(BaseModel):
     settings: dict[str, Any] = {}
     scale: _Scales = Field(default_factory=_Scales)
     chunk: Any = None
-    precision: str = "float32"
 
 
 def load_spec(
@@ -145,7 +144,7 @@ def _read(source: str | Path) -> tuple[dict[str, Any], str]:
 
 
 def _check_names(declaration: _Declaration, where: Where) -> None:
-    """Check the names that become file names, and those of analyses, figures and precision."""
+    """Check the names that become file names, and those of analyses and figures."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", declaration.name):
         raise where.at("name").error(
             f"a name is made of a-z, 0-9, _ and -, and starts with a letter or digit, but got {declaration.name!r}"
@@ -154,8 +153,6 @@ def _check_names(declaration: _Declaration, where: Where) -> None:
         for name in getattr(declaration, key):
             if name not in places.names(folder):
                 raise where.at(key).unknown(kind, name, places.names(folder))
-    if declaration.precision not in ("float32", "float64"):
-        raise where.at("precision").unknown("precision", declaration.precision, ("float32", "float64"))
 
 
 def _measurement(
@@ -198,9 +195,6 @@ def _resolve(
         "set": settings.pop("chunk", (None, Where("--set", "chunk"))),
         "option": (chunk, Where("--chunk")),
     }
-    precision = settings.pop("precision", (declaration.precision, where.at("precision")))
-    if precision[0] not in ("float32", "float64"):
-        raise precision[1].unknown("precision", precision[0], ("float32", "float64"))
     resolved = resolve_axes(axes, where, measurement)
     given = [one for one in places_of_chunk.values() if one[0] is not None]
     return Spec(
@@ -214,5 +208,4 @@ def _resolve(
         axes=resolved,
         settings=resolve_settings(settings, where, measurement),
         chunk=resolve_chunk(given[-1] if given else None, resolved),
-        precision=precision[0],
     )

@@ -52,7 +52,9 @@ def fill_value(dtype: str) -> Any:
 
 
 def variables_of(spec: Spec, declared: Mapping[str, Variable]) -> dict[str, Variable]:
-    """Return the variables a sweep stores: those of the measurement, at the sweep's precision, and `start_hash`.
+    """Return the variables a sweep stores: those of the measurement and `start_hash`.
+
+    All are held in double precision where any cell is computed in it.
 
     Args:
         spec: the sweep.
@@ -69,7 +71,7 @@ def variables_of(spec: Spec, declared: Mapping[str, Variable]) -> dict[str, Vari
                 )
         if name in ("status", "start_hash", *spec.axes):
             raise SweepError(f"a measurement cannot return a variable named '{name}'; the sweep has its own.")
-    wide = spec.precision == "float64"
+    wide = "float64" in spec.axes.get("precision", ())
     variables = {
         name: replace(one, dtype=_WIDER.get(one.dtype, one.dtype) if wide else one.dtype)
         for name, one in declared.items()

@@ -29,7 +29,7 @@ class WorkItem:
         number: its place in the store; cells number * chunk onwards are its own.
         combination: index of its static combination.
         valid: how many of its cells are not padding.
-        traced: axis -> values, each of shape (chunk,).
+        traced: axis -> values, each of shape (chunk,); of the constants, those the map has.
         seeds: its distinct seeds, uint32 of shape (starts,); the last one repeated where there are fewer.
         index: place of each cell's seed in `seeds`, int32 of shape (chunk,).
     """
@@ -104,13 +104,41 @@ class Plan:
         firsts = np.arange(self.items_per_combination) * chunk
         return int(np.max(np.minimum(firsts + chunk - 1, last) // inner - firsts // inner)) + 1
 
+    def precision(self, combination: int) -> str:
+        """Return the precision of a static combination, float32 unless it is an axis."""
+        return self.combinations[combination].get("precision", "float32")
+
     def static(self, combination: int) -> dict[str, Any]:
-        """Return the static values a measurement is built with: maps as records, under the link of the `link` axis."""
+        """Return the static values a measurement is built with.
+
+        Maps are records, under the link of the `link` axis. `fillings` holds the record with every combination of the
+        swept constants it has, so that a program can refuse some of them before anything runs.
+        """
         values = self.combinations[combination]
-        return {
+        static = {
             name: value.record(values.get("link")) if isinstance(value, MapEntry) else value
             for name, value in values.items()
         }
+        if "parameterization" in static:
+            swept = self._swept_constants(combination)
+            corners = itertools.product(*(self.spec.axes[name] for name in swept.values()))
+            static["fillings"] = tuple(
+                static["parameterization"].replace(constants=dict(zip(swept, corner, strict=True)))
+                for corner in corners
+            )
+        return static
+
+    def _swept_constants(self, combination: int) -> dict[str, str]:
+        """Return the constants of the combination's map that are axes: the constant's name -> the axis."""
+        entry = self.combinations[combination].get("parameterization")
+        return {} if entry is None else self._swept_by_map[entry.label]
+
+    @cached_property
+    def _swept_by_map(self) -> dict[str, dict[str, str]]:
+        swept = {name.removeprefix("constant_"): name for name in self.spec.axes if name.startswith("constant_")}
+        entries = self.spec.axes["parameterization"]
+        known = {entry.label: entry.record().constant_names if swept else () for entry in entries}
+        return {label: {name: swept[name] for name in names if name in swept} for label, names in known.items()}
 
     def valid(self, number: int) -> int:
         """Return how many cells of a work item are not padding."""
@@ -127,10 +155,13 @@ class Plan:
         cells = np.minimum(first + np.arange(self.spec.chunk), self.cells_per_combination - 1)
         places = np.unravel_index(cells, self.traced_shape) if self.traced_shape else ()
         traced, of_seed = {}, np.zeros(self.spec.chunk, np.int64)
+        strange = {name for name in self.spec.traced_axes if name.startswith("constant_")}
+        strange -= set(self._swept_constants(combination).values())
         for (name, values), where in zip(self.spec.traced_axes.items(), places, strict=True):
-            kind = np.uint32 if AXES[name].kind == "integer" else np.dtype(self.spec.precision)
+            kind = np.uint32 if AXES[name].kind == "integer" else np.dtype(self.precision(combination))
             traced[name] = np.asarray(values, np.uint32 if kind is np.uint32 else np.float64)[where].astype(kind)
             of_seed = where if name == "seed" else of_seed
+        traced = {name: values for name, values in traced.items() if name not in strange}
         distinct = np.asarray(self.spec.traced_axes.get("seed", (0,)), np.uint32)
         picked = np.minimum(of_seed[0] + np.arange(self.starts), of_seed[-1])
         index = (of_seed - of_seed[0]).astype(np.int32)

@@ -60,7 +60,7 @@ class Programs:
         """
         if combination not in self._built:
             try:
-                with computing(self.device, self.plan.spec.precision):
+                with computing(self.device, self.plan.precision(combination)):
                     self._built[combination] = self._measurement.build(self.plan.static(combination), self._settings)
             except Exception as error:
                 self._built[combination] = error
@@ -70,28 +70,32 @@ class Programs:
         return built
 
     def working(self, combinations: Sequence[int]) -> list[int]:
-        """Return those of the static combinations that build, in groups that share a start."""
+        """Return those of the static combinations that build, in groups that share a start.
+
+        Raises:
+            ValueError: what a measurement raised, where that is a finished sentence about the declaration.
+        """
         groups: dict[Any, list[int]] = {}
         for combination in combinations:
             try:
                 start = self.build(combination).start
+            except ValueError:  # a finished sentence about the declaration: nothing of it runs
+                raise
             except Exception:  # kept, and raised again when its work items run
                 continue
-            groups.setdefault(start, []).append(combination)
+            groups.setdefault((start, self.plan.precision(combination)), []).append(combination)
         return [combination for group in groups.values() for combination in group]
 
     def coordinates(self) -> list[Mapping[str, Any]]:
         """Return the inner coordinates of every static combination that builds.
 
         Raises:
-            ValueError: none of them builds; what the first one raised, where that is a finished sentence.
+            ValueError: as `working`; or none of them builds.
         """
         working = self.working(range(len(self.plan.combinations)))
         if not working:
             try:
                 self.build(0)
-            except ValueError:
-                raise
             except Exception as error:
                 raise SweepError(f"no part of this sweep can be built: {first_line(error)}") from error
         return [self.build(combination).coordinates for combination in working]
@@ -117,7 +121,7 @@ class Programs:
             Exception: whatever the measurement, the compiler or the device raised.
         """
         program, compiled = self.build(item.combination), self.compile(item.combination)
-        with computing(self.device, self.plan.spec.precision):
+        with computing(self.device, self.plan.precision(item.combination)):
             starts, hashes = self._starts.get(program.start, item.seeds)  # while the pool compiles
             run = compiled.result()
             results = dict(run(dict(item.traced), starts, item.index))
@@ -127,7 +131,7 @@ class Programs:
 
     def _compile(self, combination: int) -> Callable[..., Any]:
         program, item = self.build(combination), self.plan.item(combination * self.plan.items_per_combination)
-        with computing(self.device, self.plan.spec.precision):
+        with computing(self.device, self.plan.precision(combination)):
             shapes = self._starts.shapes(program.start)
             mapped = jax.jit(jax.vmap(program.measure, in_axes=(0, None, 0)))
             arguments = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), dict(item.traced))

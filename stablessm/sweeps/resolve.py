@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from stablessm.sweeps.axes import AXES, NUMBERS
+from stablessm.sweeps.axes import AXES, NUMBERS, UNIVERSAL
 from stablessm.sweeps.errors import SpecError, Where
 from stablessm.sweeps.maps import resolve_maps
 from stablessm.sweeps.values import axis_values
@@ -33,7 +33,7 @@ def resolve_axes(raw: Raw, where: Where, measurement: Measurement) -> dict[str, 
     Raises:
         SpecError: an axis unknown here, one that needs values and has none, illegal values, or too many cells.
     """
-    known = dict(measurement.axes)
+    known = {**UNIVERSAL, **measurement.axes}
     if "parameterization" in known:
         known["link"] = ()  # an axis only where a declaration makes it one; a map brings a link of its own
     for name, (_, place) in raw.items():

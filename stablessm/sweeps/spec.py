@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from stablessm.sweeps.axes import AXES
 from stablessm.sweeps.maps import MapEntry
 
-_COMPUTING = ("measurement", "axes", "settings", "chunk", "precision")
+_COMPUTING = ("measurement", "axes", "settings", "chunk")
 
 
 class Spec(BaseModel):
@@ -29,7 +29,6 @@ class Spec(BaseModel):
         axes: values of every axis, in the order of the dataset's dimensions; maps are `MapEntry` records.
         settings: every setting of the measurement, defaults included.
         chunk: cells in one work item.
-        precision: "float32" or "float64".
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,7 +43,6 @@ class Spec(BaseModel):
     axes: dict[str, tuple[Any, ...]]
     settings: dict[str, Any]
     chunk: int
-    precision: Literal["float32", "float64"] = "float32"
 
     @property
     def static_axes(self) -> dict[str, tuple[Any, ...]]:
@@ -77,7 +75,7 @@ class Spec(BaseModel):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of everything that decides the values: measurement, axes, settings, chunk and precision."""
+        """SHA-256 of everything that decides the values: measurement, axes, settings and chunk."""
         document = self.document()
         document["axes"] = {name: [_identity(value) for value in values] for name, values in self.axes.items()}
         return hashlib.sha256(_canonical({key: document[key] for key in _COMPUTING}).encode()).hexdigest()

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 
@@ -21,7 +22,8 @@ class Starts:
     """Starts by `Program.start` and seeds; the latest few sets are kept, for they can be large.
 
     Two programs share starts where their `start` functions are equal (hash and ==), as one function or two equal frozen
-    callables are. `shapes` may be called from several threads; it only traces, so that no thread waits for a compiler.
+    callables are, and where they run at one precision. `shapes` may be called from several threads; it only traces, so
+    that no thread waits for a compiler.
     """
 
     def __init__(self, count: int, *, keep: int = 2) -> None:
@@ -38,12 +40,13 @@ class Starts:
 
     def shapes(self, start: Callable[[Any], Any]) -> Any:
         """Return the pytree of `jax.ShapeDtypeStruct` that `get` returns for a start function; traces it once."""
+        made = start, _precision()
         with self._lock:
-            if start not in self._traced:
+            if made not in self._traced:
                 lowered = jax.jit(jax.vmap(start)).lower(jax.ShapeDtypeStruct((self._count,), np.uint32))
                 shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), lowered.out_info)
-                self._traced[start] = _Traced(lowered, shapes)
-            return self._traced[start].shapes
+                self._traced[made] = _Traced(lowered, shapes)
+            return self._traced[made].shapes
 
     def get(self, start: Callable[[Any], Any], seeds: np.ndarray) -> tuple[Any, np.ndarray]:
         """Return the stacked starts of a set of seeds, and the hash of each.
@@ -55,18 +58,24 @@ class Starts:
         Returns:
             The pytree, with a leading axis of length count, and uint64 hashes of shape (count,).
         """
-        key = (start, seeds.tobytes())
+        made = start, _precision()
+        key = (*made, seeds.tobytes())
         if key in self._sets:
             self._sets.move_to_end(key)
             return self._sets[key]
         while len(self._sets) >= self._keep:
             self._sets.popitem(last=False)
-        if start not in self._compiled:
+        if made not in self._compiled:
             self.shapes(start)
-            self._compiled[start] = self._traced[start].lowered.compile()
-        stack = self._compiled[start](seeds)
+            self._compiled[made] = self._traced[made].lowered.compile()
+        stack = self._compiled[made](seeds)
         self._sets[key] = stack, hash_starts(stack, len(seeds))
         return self._sets[key]
+
+
+def _precision() -> str:
+    """Name the precision of the calling thread: the same start function makes other arrays in float64."""
+    return jnp.result_type(float).name
 
 
 def hash_starts(stack: Any, count: int) -> np.ndarray:

@@ -106,7 +106,7 @@ def run(
         nonfinite_step=jnp.int32(-1),
         observations=jax.tree.map(lambda leaf: jnp.zeros((len(kept), *leaf.shape), leaf.dtype), observed),
     )
-    carry, losses = jax.lax.scan(advance, carry, jnp.arange(steps))
+    carry, losses = jax.lax.scan(advance, carry, jnp.arange(steps, dtype=jnp.int32))
     last = loss(carry.parameters, jnp.int32(steps))
     bad_end = ~jnp.isfinite(last) & (carry.nonfinite_step < 0)
     last = jnp.where(jnp.isfinite(last) & (carry.nonfinite_step < 0), last, carry.loss)

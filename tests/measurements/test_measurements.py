@@ -67,6 +67,38 @@ def test_bisection_lies_in_the_bracket_of_the_grid(tmp_path):
             assert low * (1 - 1e-6) <= value and (top == len(flags) or value < grid[top])
 
 
+def test_precision_is_an_axis_from_one_start(tmp_path):
+    axes = FIT["axes"] | {"learning_rate": [1e-3], "precision": ["float32", "float64"]}
+    for measurement, more in (("lr_stability", {}), ("gradient_ratio", {"loss": "gram"})):
+        document = {"name": measurement, "measurement": measurement, "axes": axes, "settings": FIT["settings"] | more}
+        data = stablessm.run_sweep(document, out=tmp_path)
+        assert (data["status"] == 1).all() and data["final_loss"].dtype == np.float64
+        narrow, wide = (data.sel(precision=one, drop=True) for one in ("float32", "float64"))
+        for name in ("initial_eigenvalue", "initial_loss", "final_loss"):
+            assert (narrow[name] != wide[name]).any()
+            np.testing.assert_allclose(narrow[name], wide[name], rtol=2e-4)
+
+
+def test_swept_constants_outside_the_image_are_refused_before_anything_is_written(tmp_path):
+    document = FIT | {"axes": FIT["axes"] | {"parameterization": ["exp", "best"], "constant_b": [0.5, 5.0]}}
+    with pytest.raises(ValueError, match=r"0.9 lies outside the image \(0, 0.2\] of 'best' \(a=1, b=5\)"):
+        stablessm.run_sweep(document, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    document["axes"]["constant_b"] = [0.1, 0.5]
+    loss = stablessm.run_sweep(document, out=tmp_path / "out")["final_loss"]
+    differs = (loss.sel(constant_b=0.1) != loss.sel(constant_b=0.5)).any(["seed", "learning_rate"]).squeeze()
+    assert differs.to_series().to_dict() == {"exp": False, "best": True}
+
+
+def test_gradient_scale_ends_at_the_image_of_each_swept_constant(tmp_path):
+    axes = {"parameterization": ["best"], "link": ["continuous"], "constant_b": [0.5, 2.0]}
+    document = {"name": "scale", "measurement": "gradient_scale", "axes": axes, "settings": {"fastest_decay": 1.9}}
+    data = stablessm.run_sweep(document, out=tmp_path).squeeze()
+    for b in (0.5, 2.0):
+        ends = np.isfinite(data["gradient_scale_of_decay"].sel(constant_b=b))
+        assert (ends == (data["decay"] <= 1 / b)).all()
+
+
 def test_ratio_and_scale_are_never_nan_where_defined():
     assert gradient_to_weight(jnp.zeros(1), jnp.zeros(1))[0] == 0
     assert jnp.isinf(gradient_to_weight(jnp.ones(1), jnp.zeros(1))[0])

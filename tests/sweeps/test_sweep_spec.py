@@ -74,7 +74,10 @@ BAD = {
     ),
     "bool for a number": ({"settings.points": True}, "key 'settings.points': expected a number, but got True"),
     "chunk": ({"chunk": 0}, "key 'chunk': the chunk must be an integer from 1 to 1000000, but got 0"),
-    "precision": ({"precision": "float16"}, "key 'precision': unknown precision 'float16'; the nearest is 'float"),
+    "precision": (
+        {"axes.precision": ["float16"]},
+        "key 'axes.precision': unknown precision 'float16'; the nearest is 'float",
+    ),
     "name of a folder": ({"name": "../toy"}, "key 'name': a name is made of a-z, 0-9, _ and -"),
     "empty name": ({"name": ""}, "key 'name': a name is made of"),
     "map key": (
