@@ -32,7 +32,11 @@ def _measurements() -> Rows:
 def _targets() -> Rows:
     from stablessm.targets import TARGETS
 
-    return [("target", "rho(t)", "reference")] + [(one.name, one.formula, one.reference) for one in TARGETS.values()]
+    def constants(one: object) -> str:
+        return ", ".join(f"{name}={value:g}" for name, value in getattr(one, "values", ()))
+
+    rows: Rows = [("target", "rho(t)", "constants", "reference")]
+    return rows + [(one.name, one.formula, constants(one), one.reference) for one in TARGETS.values()]
 
 
 def _optimizers() -> Rows:

@@ -22,7 +22,7 @@ from stablessm.measurements.settings import KernelFitSettings
 from stablessm.parameterizations import Parameterization, ParameterizationError
 from stablessm.parameterizations.domain import finite_range
 from stablessm.parameterizations.links import time_of
-from stablessm.targets import TARGETS
+from stablessm.targets import target_of
 
 
 class Start(NamedTuple):
@@ -108,7 +108,7 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings) -> Kernel
     parameterization: Parameterization = static["parameterization"]
     fillings = static.get("fillings", (parameterization,))
     check_start(fillings, settings.slowest_decay, settings.fastest_decay)
-    samples = TARGETS[static["target"]].kernel(settings.horizon, step_size=settings.step_size)
+    samples = target_of(static["target"]).kernel(settings.horizon, step_size=settings.step_size)
     remaining = 1 - jnp.arange(settings.horizon) / settings.horizon
     target = jnp.asarray(samples, jnp.result_type(float))
     link, time = parameterization.link, time_of(parameterization.link)

@@ -1,7 +1,8 @@
 """The formula language: text -> SymPy, by a whitelist.
 
 A formula is the decay s(w) of a map. Its grammar is Python's arithmetic over the weight `w`, numbers, constants (every
-other name) and the functions in `FUNCTIONS`; `^` equals `**`. The text is parsed into Python's syntax tree and the tree
+other name) and the functions in `FUNCTIONS`; `^` equals `**`. Formulas of another variable, and with more functions
+(memory kernels), say so where they are read. The text is parsed into Python's syntax tree and the tree
 is rebuilt node by node; nothing is ever evaluated, so a formula can call nothing and import nothing.
 
 `constant_names` needs the standard library only; `parse` imports SymPy when called.
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 WEIGHT = "w"
 FUNCTIONS = ("exp", "log", "sqrt", "sinh", "cosh", "tanh", "sigmoid", "softplus", "relu", "abs", "min", "max", "erf")
+KERNEL_FUNCTIONS = (*FUNCTIONS, "sin", "cos", "airy", "step")  # of a memory kernel: Ai, and 1 for x > 0, else 0
 _VARIADIC = ("min", "max")
 _MAXIMUM_LENGTH = 1000
 _MAXIMUM_EXPONENT = 64
@@ -31,7 +33,7 @@ def _refuse(formula: str, reason: str) -> ParameterizationError:
 
 
 @lru_cache(maxsize=1024)
-def _tree(formula: str) -> ast.expr:
+def _tree(formula: str, functions: tuple[str, ...] = FUNCTIONS) -> ast.expr:
     if not isinstance(formula, str) or not formula.strip():
         raise ParameterizationError("a formula must be a non-empty text such as '1/(a*w**2 + b)'")
     if len(formula) > _MAXIMUM_LENGTH:
@@ -41,13 +43,13 @@ def _tree(formula: str) -> ast.expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _refuse(formula, getattr(error, "msg", None) or "it is not an arithmetic expression") from None
     try:
-        _check(tree, formula)
+        _check(tree, formula, functions)
     except RecursionError:
         raise _refuse(formula, "it is nested too deeply") from None
     return tree
 
 
-def _check(node: ast.AST, formula: str) -> None:
+def _check(node: ast.AST, formula: str, functions: tuple[str, ...]) -> None:
     match node:
         case ast.Constant(value=bool()):
             raise _refuse(formula, f"{node.value} is not a number")
@@ -55,25 +57,25 @@ def _check(node: ast.AST, formula: str) -> None:
             if not abs(node.value) < 1e300:
                 raise _refuse(formula, "a number in it is too large")
         case ast.Name(id=name):
-            if name in FUNCTIONS:
+            if name in functions:
                 raise _refuse(formula, f"the function {name} needs an argument in parentheses")
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-            _check(operand, formula)
+            _check(operand, formula, functions)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div() | ast.Pow() as op, right=right):
-            _check(left, formula)
-            _check(right, formula)
+            _check(left, formula, functions)
+            _check(right, formula, functions)
             if isinstance(op, ast.Pow):
                 _check_exponent(right, formula)
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-            if name not in FUNCTIONS:
-                near = get_close_matches(name, FUNCTIONS, 1)
+            if name not in functions:
+                near = get_close_matches(name, functions, 1)
                 hint = f"; did you mean {near[0]}" if near else ""
-                raise _refuse(formula, f"{name!r} is not one of the functions {', '.join(FUNCTIONS)}{hint}")
+                raise _refuse(formula, f"{name!r} is not one of the functions {', '.join(functions)}{hint}")
             if (len(arguments) < 2) if name in _VARIADIC else (len(arguments) != 1):
                 wanted = "two or more arguments" if name in _VARIADIC else "one argument"
                 raise _refuse(formula, f"{name} takes {wanted}, but got {len(arguments)}")
             for argument in arguments:
-                _check(argument, formula)
+                _check(argument, formula, functions)
         case _:
             text = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
             raise _refuse(
@@ -90,8 +92,13 @@ def _check_exponent(node: ast.AST, formula: str) -> None:
                 raise _refuse(formula, f"a numeric exponent must be a number of size at most {_MAXIMUM_EXPONENT}")
 
 
-def constant_names(formula: str) -> tuple[str, ...]:
-    """Return the names of the constants of a formula: every name but `w` and the functions, in order of appearance.
+def constant_names(formula: str, variable: str = WEIGHT, functions: tuple[str, ...] = FUNCTIONS) -> tuple[str, ...]:
+    """Return the names of the constants of a formula: all but the variable and the functions, in order of appearance.
+
+    Args:
+        formula: text of the grammar above.
+        variable: the name of its variable.
+        functions: the functions it may call.
 
     Raises:
         ParameterizationError: the formula does not follow the grammar.
@@ -100,14 +107,14 @@ def constant_names(formula: str) -> tuple[str, ...]:
         >>> constant_names("1/(a*w^2 + b)")
         ('a', 'b')
     """
-    tree = _tree(formula)
+    tree = _tree(formula, functions)
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     names = [
         (node.lineno, node.col_offset, node.id)
         for node in ast.walk(tree)
         if isinstance(node, ast.Name) and id(node) not in called
     ]
-    return tuple(dict.fromkeys(name for _, _, name in sorted(names) if name != WEIGHT))
+    return tuple(dict.fromkeys(name for _, _, name in sorted(names) if name != variable))
 
 
 def symbols(names: tuple[str, ...]) -> dict[str, sympy.Symbol]:
@@ -118,12 +125,13 @@ def symbols(names: tuple[str, ...]) -> dict[str, sympy.Symbol]:
 
 
 @lru_cache(maxsize=1024)
-def parse(formula: str, variable: str = WEIGHT) -> sympy.Expr:
+def parse(formula: str, variable: str = WEIGHT, functions: tuple[str, ...] = FUNCTIONS) -> sympy.Expr:
     """Parse a formula into a SymPy expression over the primitives of `primitives.py`.
 
     Args:
         formula: text of the grammar above; decimal numbers are kept exactly, as rationals.
         variable: the name of the real variable (`w`, or `s` for an inverse); other names are positive constants.
+        functions: the functions it may call.
 
     Returns:
         The expression, with a real symbol for the variable and positive ones for the constants.
@@ -139,6 +147,7 @@ def parse(formula: str, variable: str = WEIGHT) -> sympy.Expr:
         "exp": sympy.exp, "log": sympy.log, "sqrt": sympy.sqrt, "sinh": sympy.sinh, "cosh": sympy.cosh,
         "tanh": sympy.tanh, "sigmoid": primitives.sigmoid, "softplus": primitives.softplus,
         "relu": lambda x: sympy.Max(x, 0), "abs": sympy.Abs, "min": sympy.Min, "max": sympy.Max, "erf": sympy.erf,
+        "sin": sympy.sin, "cos": sympy.cos, "airy": sympy.airyai, "step": lambda x: sympy.Heaviside(x, 0),
     }  # fmt: skip
 
     def build(node: ast.AST) -> sympy.Expr:
@@ -170,7 +179,7 @@ def parse(formula: str, variable: str = WEIGHT) -> sympy.Expr:
                         return first**second
         raise _refuse(formula, "it is not an arithmetic expression")
 
-    expression = build(_tree(formula))
+    expression = build(_tree(formula, functions))
     if expression.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
         raise _refuse(formula, "it divides by zero")
     if expression.has(sympy.I):

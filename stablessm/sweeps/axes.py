@@ -24,7 +24,7 @@ class Axis:
 
     Attributes:
         name: its key in declarations and its dimension in datasets.
-        kind: "map" (a parameterization), "name" (one of `choices`, or of a registry), "integer" or "float".
+        kind: "map" (a parameterization), "target", "name" (one of `choices`, or of a registry), "integer" or "float".
         static: True where it is looped, False where it is vmapped.
         long_name: what it is, as an axis label would say it.
         units: units, "1" where dimensionless.
@@ -36,7 +36,7 @@ class Axis:
     """
 
     name: str
-    kind: Literal["map", "name", "integer", "float"]
+    kind: Literal["map", "target", "name", "integer", "float"]
     static: bool
     long_name: str
     units: str = "1"
@@ -97,7 +97,7 @@ AXES: dict[str, Axis] = dict(
     [
         _axis("parameterization", "map", True, "parameterization"),
         _axis("link", "name", True, "link", choices=LINKS),
-        _axis("target", "name", True, "target", registry="stablessm.targets:TARGETS"),
+        _axis("target", "target", True, "target"),
         _axis("optimizer", "name", True, "optimizer", registry="stablessm.training:OPTIMIZERS"),
         _axis("width", "integer", True, "width", low=1, high=4096),
         _axis("precision", "name", True, "precision", choices=PRECISIONS),

@@ -16,6 +16,7 @@ from stablessm.sweeps.errors import SpecError, Where, unknown
 from stablessm.sweeps.overrides import parse_overrides
 from stablessm.sweeps.resolve import resolve_axes, resolve_chunk, resolve_settings, sentence
 from stablessm.sweeps.spec import Spec
+from stablessm.sweeps.targets import check_targets
 
 if TYPE_CHECKING:
     from stablessm.measurements.base import Measurement
@@ -88,15 +89,15 @@ def load_spec(
             return source
         source = source.document()
     if isinstance(source, Mapping):
-        document, file = dict(source), str(source.get("name", "declaration"))
+        document, file, folder = dict(source), str(source.get("name", "declaration")), ""
     else:
-        document, file = _read(source)
+        document, file, folder = _read(source)
     if scale not in SCALES:
         raise Where("--scale", "").error(unknown("scale", scale, SCALES))
     if document.get("scale") in SCALES:
         scale = document.pop("scale")
     document.setdefault("name", Path(file).stem)
-    where = Where(file)
+    where = Where(file, folder=folder)
     try:
         declaration = _Declaration(**document)
     except ValidationError as error:
@@ -122,8 +123,8 @@ def spec_from_json(text: str, *, measurements: Mapping[str, Measurement] | None 
     return load_spec(document, measurements=measurements)
 
 
-def _read(source: str | Path) -> tuple[dict[str, Any], str]:
-    """Return the document and the name of the file it came from."""
+def _read(source: str | Path) -> tuple[dict[str, Any], str, str]:
+    """Return the document, and the name and the folder of the file it came from."""
     path = Path(source)
     if isinstance(source, str) and not source.endswith(".toml") and "/" not in source:
         if source not in places.names("experiments"):
@@ -132,7 +133,7 @@ def _read(source: str | Path) -> tuple[dict[str, Any], str]:
             )
         path = places.bundled("experiments") / f"{source}.toml"
     try:
-        return tomllib.loads(path.read_bytes().decode()), path.name
+        return tomllib.loads(path.read_bytes().decode()), path.name, str(path.parent)
     except FileNotFoundError:
         raise SpecError(
             f"there is no declaration '{path}'; bundled are {', '.join(places.names('experiments'))}."
@@ -196,6 +197,9 @@ def _resolve(
         "option": (chunk, Where("--chunk")),
     }
     resolved = resolve_axes(axes, where, measurement)
+    resolved_settings = resolve_settings(settings, where, measurement)
+    place = axes["target"][1] if "target" in axes else where.at("axes", "target")
+    check_targets(resolved.get("target", ()), resolved_settings, place)
     given = [one for one in places_of_chunk.values() if one[0] is not None]
     return Spec(
         name=declaration.name,
@@ -206,6 +210,6 @@ def _resolve(
         figures=tuple(declaration.figures),
         scale=scale,
         axes=resolved,
-        settings=resolve_settings(settings, where, measurement),
+        settings=resolved_settings,
         chunk=resolve_chunk(given[-1] if given else None, resolved),
     )

@@ -30,14 +30,16 @@ class Where:
     Attributes:
         source: the file's name, or the option ("--set") that gave it.
         key: dotted key inside it.
+        folder: where relative paths in it start.
     """
 
     source: str
     key: str = ""
+    folder: str = ""
 
     def at(self, *parts: str) -> Where:
         """Return the place of a key below this one."""
-        return Where(self.source, ".".join([*([self.key] if self.key else []), *parts]))
+        return Where(self.source, ".".join([*([self.key] if self.key else []), *parts]), self.folder)
 
     def error(self, message: str) -> SpecError:
         """Return a `SpecError` saying `message` about this place."""

@@ -6,15 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization, ParameterizationError
+from stablessm.sweeps.entries import Entry
 from stablessm.sweeps.errors import Where
 
 _KEYS = ("name", "formula", "constants", "link", "label")
 
 
-class MapEntry(BaseModel):
+class MapEntry(Entry):
     """One map of an axis, resolved.
 
     Attributes:
@@ -26,9 +25,6 @@ class MapEntry(BaseModel):
         own_link: True where the declaration gave the link.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    label: str
     name: str = ""
     formula: str
     constants: dict[str, float]

@@ -12,6 +12,7 @@ from typing import Any
 
 from stablessm.sweeps.axes import AXES, Axis
 from stablessm.sweeps.errors import Where
+from stablessm.sweeps.targets import is_path
 
 _GRID = re.compile(r"(log|linear|range)\s*\((.*)\)", re.DOTALL)
 _ARGUMENTS = re.compile(r"(?P<head>.+?)\s*\((?P<arguments>\s*\w+\s*=[^()]*)\)", re.DOTALL)
@@ -95,6 +96,8 @@ def parse_axis(axis: Axis, text: str) -> Any:
     parts = split_commas(text.strip()[1:-1] if _bracketed(text) else text)
     if axis.kind == "map":
         return [_map(part) for part in parts]
+    if axis.kind == "target":
+        return [_target(part) for part in parts]
     if axis.kind == "name":
         return [part.strip("\"'") for part in parts]
     return [_number(part) for part in parts]
@@ -120,6 +123,26 @@ def _map(text: str) -> Any:
             table[key] = value.strip("\"'")
         else:
             table.setdefault("constants", {})[key] = _number(value)
+    return table
+
+
+def _target(text: str) -> Any:
+    """A name, a path, a formula or an inline table; a name, path or formula with `(key=value, ...)`."""
+    if text.startswith("{"):
+        return _toml(text)
+    text = text.strip("\"'")
+    match = _ARGUMENTS.fullmatch(text)
+    head, arguments = (match["head"], match["arguments"]) if match else (text, "")
+    key = "file" if is_path(head) else "name" if re.fullmatch(r"[A-Za-z_]\w*", head) and head != "t" else "formula"
+    if not arguments:
+        return {"formula": head} if key == "formula" else head
+    table: dict[str, Any] = {key: head}
+    for argument in split_commas(arguments):
+        name, _, value = (part.strip() for part in argument.partition("="))
+        if name in ("file", "column", "label"):
+            table[name] = value.strip("\"'")
+        else:
+            table.setdefault("constants", {})[name] = _number(value)
     return table
 
 

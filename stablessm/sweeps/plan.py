@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from stablessm.sweeps.axes import AXES
-from stablessm.sweeps.maps import MapEntry
+from stablessm.sweeps.entries import Entry
 from stablessm.sweeps.spec import Spec
 
 
@@ -54,7 +54,7 @@ class Plan:
 
     @cached_property
     def combinations(self) -> tuple[dict[str, Any], ...]:
-        """Every combination of the static axes, the last axis fastest; maps as `MapEntry`."""
+        """Every combination of the static axes, the last axis fastest; maps and a user's targets as entries."""
         names = tuple(self.spec.static_axes)
         return tuple(
             dict(zip(names, values, strict=True)) for values in itertools.product(*self.spec.static_axes.values())
@@ -111,12 +111,12 @@ class Plan:
     def static(self, combination: int) -> dict[str, Any]:
         """Return the static values a measurement is built with.
 
-        Maps are records, under the link of the `link` axis. `fillings` holds the record with every combination of the
-        swept constants it has, so that a program can refuse some of them before anything runs.
+        Maps and targets are records, maps under the link of the `link` axis. `fillings` holds the map with every
+        combination of the swept constants it has, so that a program can refuse some of them before anything runs.
         """
         values = self.combinations[combination]
         static = {
-            name: value.record(values.get("link")) if isinstance(value, MapEntry) else value
+            name: value.record(values.get("link")) if isinstance(value, Entry) else _record(name, value)
             for name, value in values.items()
         }
         if "parameterization" in static:
@@ -166,3 +166,12 @@ class Plan:
         picked = np.minimum(of_seed[0] + np.arange(self.starts), of_seed[-1])
         index = (of_seed - of_seed[0]).astype(np.int32)
         return WorkItem(number, combination, self.valid(number), traced, distinct[picked], index)
+
+
+def _record(name: str, value: Any) -> Any:
+    """Return a built-in target for its name; every other value stands for itself."""
+    if name != "target":
+        return value
+    from stablessm.targets import TARGETS
+
+    return TARGETS[value]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from stablessm.sweeps.axes import AXES
-from stablessm.sweeps.maps import MapEntry
+from stablessm.sweeps.entries import Entry
 
 _COMPUTING = ("measurement", "axes", "settings", "chunk")
 
@@ -26,7 +26,8 @@ class Spec(BaseModel):
         analyses: names of the reductions of its dataset.
         figures: names of the figures of its datasets.
         scale: "quick" or "full".
-        axes: values of every axis, in the order of the dataset's dimensions; maps are `MapEntry` records.
+        axes: values of every axis, in the order of the dataset's dimensions; maps and a user's targets are
+            entries.
         settings: every setting of the measurement, defaults included.
         chunk: cells in one work item.
     """
@@ -57,14 +58,14 @@ class Spec(BaseModel):
     def coordinates(self) -> dict[str, list[Any]]:
         """Return what each axis shows on its coordinate: numbers, names, and for maps their labels."""
         return {
-            name: [value.label if isinstance(value, MapEntry) else value for value in values]
+            name: [value.label if isinstance(value, Entry) else value for value in values]
             for name, values in self.axes.items()
         }
 
     def document(self) -> dict[str, Any]:
         """Return the declaration, with every default and override written out, that gives this spec back."""
         axes = {
-            name: [value.table() if isinstance(value, MapEntry) else value for value in values]
+            name: [value.table() if isinstance(value, Entry) else value for value in values]
             for name, values in self.axes.items()
         }
         return {**self.model_dump(mode="json"), "axes": axes}
@@ -96,7 +97,7 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
         before, after = old.get(key), new.get(key)
         if isinstance(before, dict) and isinstance(after, dict):
             for name in sorted({*before, *after}):
-                if before.get(name) != after.get(name):
+                if _placeless(before.get(name)) != _placeless(after.get(name)):
                     lines.append(f"{key}.{name}: {_shown(before.get(name))} -> {_shown(after.get(name))}")
         elif before != after:
             lines.append(f"{key}: {_shown(before)} -> {_shown(after)}")
@@ -104,18 +105,31 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 
 def _identity(value: Any) -> Any:
-    """A map counts with its formula, so that a changed catalogue is a different sweep."""
-    return value.model_dump(mode="json") if isinstance(value, MapEntry) else value
+    """An entry counts with what its name stands for, so that a changed catalogue is a different sweep."""
+    return value.identity() if isinstance(value, Entry) else value
 
 
 def _canonical(document: Mapping[str, Any]) -> str:
     return json.dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
+def _placeless(value: Any) -> Any:
+    """Leave out where a file lies whose content is known."""
+    if not isinstance(value, list):
+        return value
+    return [{k: v for k, v in one.items() if k != "file"} if isinstance(one, dict) and "sha256" in one else one
+            for one in value]  # fmt: skip
+
+
+def _named(one: Mapping[str, Any]) -> Any:
+    content = f" (SHA-256 {one['sha256'][:12]}...)" if "sha256" in one else ""
+    return one.get("label", one) if not content else f"{one.get('label')}{content}"
+
+
 def _shown(value: Any) -> str:
     if value is None:
         return "(none)"
     if isinstance(value, list):
-        value = [one.get("label", one) if isinstance(one, dict) else one for one in value]
+        value = [_named(one) if isinstance(one, dict) else one for one in value]
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 120 else f"{text[:117]}..."

@@ -6,13 +6,14 @@ from typing import Any
 
 from stablessm.sweeps.axes import Axis
 from stablessm.sweeps.errors import Where
+from stablessm.sweeps.targets import resolve_targets
 
 LONGEST = 10**6
 _FORMS = "a list, {log = [lo, hi, n]}, {linear = [lo, hi, n]} or {range = n}"
 
 
 def axis_values(axis: Axis, raw: Any, where: Where) -> tuple[Any, ...]:
-    """Return the values of a number or name axis, in the order given.
+    """Return the values of a number, name or target axis, in the order given.
 
     Numbers in a list are kept exactly. Points of a grid are rounded to 12 significant digits, so that
     `{log = [1e-3, 1, 4]}` is 0.001, 0.01, 0.1, 1 on every machine; its ends are exact.
@@ -28,6 +29,8 @@ def axis_values(axis: Axis, raw: Any, where: Where) -> tuple[Any, ...]:
     Raises:
         SpecError: an illegal value, an empty axis, or a value given twice.
     """
+    if axis.kind == "target":
+        return resolve_targets(raw, where)
     if isinstance(raw, dict):
         values = _table(axis, raw, where)
     else:

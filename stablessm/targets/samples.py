@@ -1,0 +1,129 @@
+"""One column of real numbers from a file, CSV or .npy, or the sentence that says why there is none."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from stablessm.targets.errors import TargetError
+
+SUFFIXES = (".csv", ".npy")
+
+
+class Samples(NamedTuple):
+    """A column.
+
+    Attributes:
+        values: float64, shape (n,), n at least 1, all finite.
+        sha256: of the bytes of the file.
+    """
+
+    values: np.ndarray
+    sha256: str
+
+
+def read_samples(path: str | Path, column: str | None = None) -> Samples:
+    """Read one column of real numbers.
+
+    A CSV file (commas, UTF-8) may begin with a row of names; a file of several columns needs one, and `column` says
+    which. A .npy file holds one array of shape (n,) or (n, 1); what is pickled is refused unread.
+
+    Args:
+        path: a file ending in .csv or .npy.
+        column: name of a column of a CSV file; None where there is only one.
+
+    Raises:
+        TargetError: no such file, another kind of file, or anything in it but one column of finite real numbers.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise TargetError(f"a file of samples must end in {' or '.join(SUFFIXES)}, but got '{path}'")
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise TargetError(f"there is no file '{path}'") from None
+    except OSError as error:
+        raise TargetError(f"the file '{path}' cannot be read: {error.strerror}") from None
+    if not content.strip():
+        raise TargetError(f"the file '{path}' is empty")
+    if suffix == ".npy" and column is not None:
+        raise TargetError(f"'{path}' is an array without names of columns, but got the column {column!r}")
+    values = _from_csv(path, content, column) if suffix == ".csv" else _from_npy(path, content)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise TargetError(f"the samples of '{path}' must be finite, but sample {bad[0]} is {values[bad[0]]}")
+    return Samples(values, hashlib.sha256(content).hexdigest())
+
+
+def _from_csv(path: Path, content: bytes, column: str | None) -> np.ndarray:
+    try:
+        text = content.decode("utf-8-sig")
+        lines = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
+        rows = [(lines.line_num, [cell.strip() for cell in row]) for row in lines]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise TargetError(f"the file '{path}' is not CSV in UTF-8: {error}") from None
+    while rows and not any(rows[-1][1]):
+        rows.pop()
+    if not rows:
+        raise TargetError(f"the file '{path}' is empty")
+    first = rows[0][1]
+    names = first if any(_number(cell) is None for cell in first) else None
+    body = rows[1:] if names else rows
+    place = _place(path, column, names, len(first))
+    values = []
+    for line, row in body:
+        if not any(row):
+            raise TargetError(f"line {line} of '{path}' is empty: a series has no gaps")
+        if len(row) != len(first):
+            raise TargetError(f"line {line} of '{path}' has {len(row)} columns, but the first has {len(first)}")
+        value = _number(row[place])
+        if value is None:
+            raise TargetError(f"the samples of '{path}' must be real numbers, but line {line} has {row[place]!r}")
+        values.append(value)
+    if not values:
+        raise TargetError(f"the file '{path}' holds names of columns, but no samples")
+    return np.array(values)
+
+
+def _place(path: Path, column: str | None, names: list[str] | None, count: int) -> int:
+    """Return the index of the column that is meant."""
+    listed = f" ({', '.join(names)})" if names else ""
+    if column is None:
+        if count > 1:
+            raise TargetError(f"'{path}' has {count} columns{listed}; name one of them as `column`")
+        return 0
+    if names is None:
+        raise TargetError(f"'{path}' does not begin with names of columns, but got the column {column!r}")
+    if names.count(column) != 1:
+        number = "no column" if column not in names else "more than one column"
+        raise TargetError(f"'{path}' has {number} {column!r}; its columns are: {', '.join(names)}")
+    return names.index(column)
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell) if "_" not in cell else None
+    except ValueError:
+        return math.nan if cell.lower() in ("na", "n/a") else None
+
+
+def _from_npy(path: Path, content: bytes) -> np.ndarray:
+    try:
+        array = np.load(io.BytesIO(content), allow_pickle=False)
+    except (ValueError, EOFError, OSError):
+        raise TargetError(f"'{path}' is not a .npy file of numbers: it is damaged, or holds pickled objects") from None
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":
+        kind = array.dtype.name if isinstance(array, np.ndarray) else "several arrays"
+        raise TargetError(f"the samples of '{path}' must be real numbers, but it holds {kind}")
+    if array.ndim not in (1, 2) or array.shape[1:] not in ((), (1,)):
+        raise TargetError(f"'{path}' must hold one column, of shape (n,) or (n, 1), but has the shape {array.shape}")
+    if not array.size:
+        raise TargetError(f"the file '{path}' holds no samples")
+    return array.reshape(-1).astype(np.float64)
