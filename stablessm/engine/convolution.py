@@ -1,0 +1,100 @@
+"""Convolution of series with kernels by FFT, causal or looking both ways.
+
+The transform is taken at the next length without prime factors above 5, where FFTs are fast. The backward pass is
+written out: it correlates with the spectra that the forward pass has, three more real transforms; the derivative that
+JAX would derive goes through complex transforms of twice the size.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jaxtyping import Float
+
+
+def convolve(
+    inputs: Float[Array, "*series time"],
+    kernel: Float[Array, "*channels lags"],
+    *,
+    reverse_kernel: Float[Array, "*channels lags"] | None = None,
+) -> Float[Array, "*series time"]:
+    """Return y_k = sum_{j <= k} K_j u_{k - j} (+ sum_{j >= 0} K'_j u_{k + 1 + j}), of the length of the inputs.
+
+    Args:
+        inputs: u, real, time along the last axis; nothing comes before or after it. May be empty.
+        kernel: K, lags along the last axis, more or fewer of them than time; leading axes broadcast.
+        reverse_kernel: K', how later inputs act; none by default (causal).
+
+    Example:
+        >>> convolve(jnp.array([1.0, 0.0, 0.0]), jnp.array([3.0, 2.0, 1.0])).round(5).tolist()
+        [3.0, 2.0, 1.0]
+    """
+    length = inputs.shape[-1]
+    if length == 0 or inputs.size == 0 or kernel.size == 0:
+        other = kernel.shape if reverse_kernel is None else jnp.broadcast_shapes(kernel.shape, reverse_kernel.shape)
+        return jnp.zeros((*jnp.broadcast_shapes(inputs.shape[:-1], other[:-1]), length), inputs.dtype)
+    kernel = kernel[..., :length]
+    if reverse_kernel is None or length == 1:
+        return _circular(inputs, kernel, smooth_length(length + kernel.shape[-1] - 1))
+    ahead = reverse_kernel[..., : length - 1]
+    # One circular kernel with lag -(1 + j) at its end; no lag between two steps of the series meets an alias.
+    size = smooth_length(length + max(kernel.shape[-1] - 1, ahead.shape[-1]))
+    leading = jnp.broadcast_shapes(kernel.shape[:-1], ahead.shape[:-1])
+    gap = jnp.zeros((*leading, size - kernel.shape[-1] - ahead.shape[-1]), inputs.dtype)
+    parts = [jnp.broadcast_to(one, (*leading, one.shape[-1])) for one in (kernel, ahead[..., ::-1])]
+    return _circular(inputs, jnp.concatenate([parts[0], gap, parts[1]], axis=-1), size)
+
+
+def smooth_length(least: int) -> int:
+    """Return the smallest number without prime factors above 5 that is at least `least`.
+
+    Example:
+        >>> smooth_length(2 * 784 - 1)
+        1600
+    """
+    best = 1 << max(least - 1, 0).bit_length()
+    fives = 1
+    while fives < best:
+        threes = fives
+        while threes < best:
+            best = min(best, threes << max(0, (-(-least // threes) - 1).bit_length()))
+            threes *= 3
+        fives *= 5
+    return best
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _circular(inputs: Array, kernel: Array, size: int) -> Array:
+    return _forward(inputs, kernel, size)[0]
+
+
+def _forward(inputs: Array, kernel: Array, size: int) -> tuple[Array, tuple]:
+    spectrum, response = jnp.fft.rfft(inputs, size), jnp.fft.rfft(kernel, size)
+    outputs = jnp.fft.irfft(spectrum * response, size)[..., : inputs.shape[-1]]
+    shapes = jax.ShapeDtypeStruct(inputs.shape, inputs.dtype), jax.ShapeDtypeStruct(kernel.shape, kernel.dtype)
+    return outputs, (spectrum, response, shapes)
+
+
+def _backward(size: int, residuals: tuple, cotangent: Array) -> tuple[Array, Array]:
+    spectrum, response, shapes = residuals
+    turned = jnp.fft.rfft(cotangent, size)
+
+    def correlate(other: Array, shape: jax.ShapeDtypeStruct) -> Array:
+        product = _summed_to(turned * other.conj(), (*shape.shape[:-1], turned.shape[-1]))
+        return jnp.fft.irfft(product, size)[..., : shape.shape[-1]]
+
+    return correlate(response, shapes[0]), correlate(spectrum, shapes[1])
+
+
+def _summed_to(array: Array, shape: tuple[int, ...]) -> Array:
+    """Add up the axes along which an operand of a shape was broadcast."""
+    extra = array.ndim - len(shape)
+    array = array.sum(tuple(range(extra))) if extra else array
+    spread = tuple(axis for axis, size in enumerate(shape) if size == 1 != array.shape[axis])
+    return array.sum(spread, keepdims=True) if spread else array
+
+
+_circular.defvjp(_forward, _backward)
