@@ -77,6 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(FAILED)
+    if code == INTERRUPTED:  # Typer has turned the KeyboardInterrupt into an exit code
+        _fail("interrupted", INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -36,7 +36,7 @@ def bench(
 
     chosen = choose_device(device)
     rounds = 3 if quick else 7
-    for name in names or BENCHMARKS:
+    for name in dict.fromkeys(names or BENCHMARKS):
         with computing(chosen, "float32"), Progress(console=Console(stderr=True), transient=True) as progress:
             task = progress.add_task(f"{name}: compiling", total=rounds)
             candidates = BENCHMARKS[name].candidates(quick=quick)

@@ -43,7 +43,8 @@ def reproduce(
 
     began = time.perf_counter()
     where = places(out)
-    specs = [load_spec(one, scale=scale) for one in experiments or (names("experiments") if every else MAIN_JOB)]
+    chosen = dict.fromkeys(experiments or (names("experiments") if every else MAIN_JOB))
+    specs = [load_spec(one, scale=scale) for one in chosen]
     for spec in specs:
         run_one(spec, device, False, out)
         with writing():
@@ -102,7 +103,9 @@ def _summarise(spec: object, where: Places) -> None:
 
 
 def _print_matrix(name: str, values: object) -> None:
-    squeezed = values.squeeze(drop=True)
+    squeezed = values.squeeze(
+        [one for one in values.dims if one != "parameterization" and values.sizes[one] == 1], drop=True
+    )
     other = [dimension for dimension in squeezed.dims if dimension != "parameterization"]
     typer.echo(f"\n{name}: {values.attrs.get('long_name', values.name)}")
     flat = squeezed.stack(column=other) if other else squeezed.expand_dims(column=[""], axis=-1)

@@ -63,11 +63,11 @@ def verify(
 def _chosen(
     names: list[str], formulas: list[str], constants: dict[str, float], link: str | None
 ) -> list[Parameterization]:
-    """The maps asked for, under the links asked for, with the constants that each of them has."""
+    """The maps asked for, each once, under the links asked for, with the constants that each of them has."""
     from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization, ParameterizationError
     from stablessm.parameterizations.links import LINKS
 
-    names = [part for name in names for part in name.split(",") if part]
+    names = [part.strip() for name in names for part in name.split(",")]
     chosen = [_named(name) for name in names] + [
         Parameterization.from_formula(text, link="continuous" if link in (None, "all") else link) for text in formulas
     ]
@@ -85,14 +85,17 @@ def _chosen(
         near = get_close_matches(link, (*LINKS, "all"), 1)
         hint = f"; did you mean {near[0]!r}" if near else ""
         raise ParameterizationError(f"--link must be one of {', '.join(LINKS)} or all, but got {link!r}{hint}.")
-    maps = []
+    maps: dict[object, Parameterization] = {}
     for one in chosen:
         own = {name: value for name, value in constants.items() if name in one.constant_names}
         links = [one.link] if link is None else one.links if link == "all" else [link]
         if everything and link in LINKS and link not in one.links:
             continue
-        maps += [one.replace(link=each, constants=own) for each in links]
-    return maps
+        for each in links:
+            filled = one.replace(link=each, constants=own)
+            built_in = filled.name if filled.name in PARAMETERIZATIONS else ""
+            maps.setdefault((built_in, filled.expression, each, filled.values), filled)
+    return list(maps.values())
 
 
 def _named(name: str) -> Parameterization:
@@ -120,5 +123,7 @@ def _constants(entries: list[str]) -> dict[str, float]:
             number = None
         if not equals or not name.strip().isidentifier() or number is None:
             raise typer.BadParameter(f"--constant takes NAME=VALUE such as b=0.5, but got {entry!r}.")
+        if name.strip() in values:
+            raise typer.BadParameter(f"--constant {name.strip()} is given twice; give it once.")
         values[name.strip()] = number
     return values

@@ -11,11 +11,13 @@ is rebuilt node by node; nothing is ever evaluated, so a formula can call nothin
 from __future__ import annotations
 
 import ast
+import threading
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from stablessm.parameterizations.errors import ParameterizationError
+from stablessm.parameterizations.numbers import quoted
 
 if TYPE_CHECKING:
     import sympy
@@ -27,19 +29,30 @@ _VARIADIC = ("min", "max")
 _MAXIMUM_LENGTH = 1000
 _MAXIMUM_EXPONENT = 64
 
+# CPython 3.11 counts the depth of the tree it builds in one number for all threads: where a garbage collection hands
+# over to another thread that parses too, both fail with a SystemError.
+_PARSING = threading.RLock()
+
 
 def _refuse(formula: str, reason: str) -> ParameterizationError:
     return ParameterizationError(f"the formula {formula!r} cannot be read: {reason}")
 
 
-@lru_cache(maxsize=1024)
 def _tree(formula: str, functions: tuple[str, ...] = FUNCTIONS) -> ast.expr:
     if not isinstance(formula, str) or not formula.strip():
-        raise ParameterizationError("a formula must be a non-empty text such as '1/(a*w**2 + b)'")
+        raise ParameterizationError(
+            f"a formula must be a non-empty text such as '1/(a*w**2 + b)', but got {quoted(formula)}"
+        )
+    return _parsed(formula, functions)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(formula: str, functions: tuple[str, ...]) -> ast.expr:
     if len(formula) > _MAXIMUM_LENGTH:
         raise ParameterizationError(f"a formula may have {_MAXIMUM_LENGTH} characters, but this one has {len(formula)}")
     try:
-        tree = ast.parse(formula.strip().replace("^", "**"), mode="eval").body
+        with _PARSING:
+            tree = ast.parse(formula.strip().replace("^", "**"), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _refuse(formula, getattr(error, "msg", None) or "it is not an arithmetic expression") from None
     try:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def weight(parameterization: Parameterization, decay: ArrayLike, constants: Mapping[str, ArrayLike]) -> Array:
     """Return the weight of each decay: `Parameterization.weight`, which see."""
-    numbers = {name: float(value) for name, value in constants.items() if not isinstance(value, jax.core.Tracer)}
+    numbers = {name: value for name, value in constants.items() if not isinstance(value, jax.core.Tracer)}
     fixed = parameterization.replace(constants=numbers)
     decay = jnp.asarray(decay)
     decay = decay if jnp.issubdtype(decay.dtype, jnp.floating) else decay.astype(jnp.result_type(float))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -13,6 +12,7 @@ from stablessm.parameterizations import links
 from stablessm.parameterizations.errors import ParameterizationError
 from stablessm.parameterizations.grammar import WEIGHT, constant_names
 from stablessm.parameterizations.image import Interval
+from stablessm.parameterizations.numbers import finite, quoted
 
 if TYPE_CHECKING:
     import sympy
@@ -60,9 +60,10 @@ class Parameterization:
             if name not in self.constant_names:
                 known = ", ".join(self.constant_names) or "none"
                 raise ParameterizationError(f"{self.name!r} has no constant {name!r}; its constants are: {known}")
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+            number = finite(value)
+            if number is None or number <= 0:
                 raise ParameterizationError(
-                    f"the constant {name!r} of {self.name!r} must be a positive finite number, but got {value!r}"
+                    f"the constant {name!r} of {self.name!r} must be a positive finite number, but got {quoted(value)}"
                 )
 
     @staticmethod
@@ -83,14 +84,16 @@ class Parameterization:
             name: label; the formula itself by default.
 
         Raises:
-            ParameterizationError: the formula does not parse, a constant does not occur in it or is not positive, or
-                the link is unknown.
+            ParameterizationError: the formula does not parse, a constant does not occur in it or is not positive, the
+                link is unknown, or an argument is of another kind.
 
         Example:
             >>> Parameterization.from_formula("1/(w^2 + c)", constants={"c": 0.7}).constants
             {'c': 0.7}
         """
         names = constant_names(formula)
+        if name is not None and not isinstance(name, str):
+            raise ParameterizationError(f"the name of a map must be a text, but got {quoted(name)}")
         for reserved in _RESERVED:
             if reserved in names:
                 raise ParameterizationError(
@@ -100,7 +103,7 @@ class Parameterization:
             name=name or formula,
             link=link,
             formulas=tuple((one, formula) for one in links.LINKS),
-            values=_sorted(constants or {}),
+            values=_sorted({} if constants is None else constants),
         )
 
     @property
@@ -154,7 +157,7 @@ class Parameterization:
             ParameterizationError: the link is not legal for the map, or a constant is unknown or not positive.
         """
         link = self.link if link is None else link
-        return dataclasses.replace(self, link=link, values=_sorted(self.constants | dict(constants or {})))
+        return dataclasses.replace(self, link=link, values=_sorted(constants or {}, self.constants))
 
     def decay(self, weight: ArrayLike, **constants: ArrayLike) -> Array:
         """Return the decay s(w); elementwise, same shape and dtype as the weight.
@@ -235,13 +238,12 @@ class Parameterization:
         return evaluate(self, view, weight, constants, extra)
 
 
-def _sorted(constants: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
-    return tuple(sorted((name, _plain(value)) for name, value in constants.items()))
-
-
-def _plain(value: Any) -> Any:
-    """Turn a NumPy scalar into the Python number it holds, so that equal content hashes equal."""
-    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
+def _sorted(constants: Mapping[str, Any], base: Mapping[str, float] | None = None) -> tuple[tuple[str, float], ...]:
+    """Return constants over those of `base`, as floats where they are numbers, so that equal content hashes equal."""
+    if not isinstance(constants, Mapping) or not all(isinstance(name, str) for name in constants):
+        raise ParameterizationError(f"constants must be a mapping from names to numbers, but got {quoted(constants)}")
+    plain = {name: value if finite(value) is None else finite(value) for name, value in constants.items()}
+    return tuple(sorted({**(base or {}), **plain}.items()))
 
 
 def _complex(real: Array, imaginary: Array) -> Array:

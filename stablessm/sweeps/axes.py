@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
+from stablessm.parameterizations.numbers import finite, quoted
 from stablessm.sweeps.errors import Where
 
 LINKS = ("continuous", "one-minus", "exponential")
@@ -79,14 +80,11 @@ class Axis:
             if not isinstance(value, str) or (legal is not None and value not in legal):
                 raise where.unknown(self.name, value, legal or ())
             return value
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if self.kind == "integer":
-            legal_number = number and isinstance(value, int) and self.low <= value <= self.high
-        else:
-            legal_number = number and math.isfinite(value) and self.low <= value <= self.high
-        if not legal_number or (self.open_low and value == self.low):
-            raise where.error(f"the {self.long_name} must be {self.allowed}, but got {value!r}")
-        return value if self.kind == "integer" else float(value)
+        number = finite(value)
+        whole = isinstance(value, int) or self.kind != "integer"
+        if number is None or not whole or not self.low <= number <= self.high or (self.open_low and number == self.low):
+            raise where.error(f"the {self.long_name} must be {self.allowed}, but got {quoted(value)}")
+        return value if self.kind == "integer" else number
 
 
 def _axis(name: str, kind: Any, static: bool, long_name: str, **rest: Any) -> tuple[str, Axis]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from stablessm.parameterizations.numbers import quoted
 from stablessm.sweeps import places
 from stablessm.sweeps.errors import SpecError, Where, unknown
 from stablessm.sweeps.overrides import parse_overrides
@@ -83,7 +84,14 @@ def load_spec(
         Traceback (most recent call last):
         stablessm.sweeps.errors.SpecError: 'maps', key 'measurement': unknown measurement 'nonsense' (known: none).
     """
+    if isinstance(overrides, str) or not isinstance(overrides, Iterable):
+        raise SpecError(f"overrides must be a list of texts KEY=VALUE, but got {quoted(overrides)}.")
     texts = tuple(overrides)
+    if not isinstance(source, Spec | Mapping | str | Path):
+        raise SpecError(
+            "an experiment must be a bundled name, the path of a TOML file, a document or a Spec, "
+            f"but got {quoted(source)}."
+        )
     if isinstance(source, Spec):
         if not texts and chunk is None:
             return source
@@ -118,7 +126,7 @@ def spec_from_json(text: str, *, measurements: Mapping[str, Measurement] | None 
     """
     try:
         document = json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError, TypeError):
         raise SpecError("the stored declaration is not JSON.") from None
     return load_spec(document, measurements=measurements)
 
@@ -140,8 +148,11 @@ def _read(source: str | Path) -> tuple[dict[str, Any], str, str]:
         ) from None
     except OSError as error:
         raise SpecError(f"the declaration '{path}' cannot be read: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SpecError(f"the declaration '{path}' is not TOML: {error}.") from None
+    except RecursionError:
+        raise SpecError(f"the declaration '{path}' cannot be read: it is nested too deeply.") from None
+    except ValueError as error:  # of TOML, of UTF-8, or of an integer with too many digits
+        reason = str(error).split(";")[0].rstrip(".")
+        raise SpecError(f"the declaration '{path}' is not TOML: {reason}.") from None
 
 
 def _check_names(declaration: _Declaration, where: Where) -> None:
@@ -151,7 +162,10 @@ def _check_names(declaration: _Declaration, where: Where) -> None:
             f"a name is made of a-z, 0-9, _ and -, and starts with a letter or digit, but got {declaration.name!r}"
         )
     for key, kind, folder in (("analyses", "analysis", "analysis"), ("figures", "figure", "figures")):
-        for name in getattr(declaration, key):
+        given = getattr(declaration, key)
+        for name in given:
+            if given.count(name) > 1:
+                raise where.at(key).error(f"each {kind} may occur once, but got {name!r} twice")
             if name not in places.names(folder):
                 raise where.at(key).unknown(kind, name, places.names(folder))
 

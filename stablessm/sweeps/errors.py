@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from stablessm.parameterizations.numbers import quoted
+
 
 class SpecError(ValueError):
     """A declaration that cannot be run; the sentence names the file, the key, what it got and what is allowed."""
@@ -67,4 +69,4 @@ def unknown(kind: str, name: object, legal: Iterable[str]) -> str:
     close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"; the nearest is '{close[0]}'" if close else ""
     listing = ", ".join(names) if names else "none"
-    return f"unknown {kind} {name!r}{hint} (known: {listing})"
+    return f"unknown {kind} {quoted(name)}{hint} (known: {listing})"

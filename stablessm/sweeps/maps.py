@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization, ParameterizationError
+from stablessm.parameterizations.grammar import parse
+from stablessm.parameterizations.numbers import quoted
 from stablessm.sweeps.entries import Entry
 from stablessm.sweeps.errors import Where
 
@@ -76,11 +78,17 @@ def resolve_maps(
     for constant in swept:
         if all(constant not in record.constant_names for record in records):
             raise where.error(f"no map here has the constant {constant!r}, but 'constant_{constant}' is an axis")
-    content = [(table.get("name"), record.formula, record.link, record.values)
-               for table, record in zip(tables, records, strict=True)]  # fmt: skip
-    for entry, count in Counter(content).items():
-        if count > 1:
-            raise where.error(f"each value may occur once on an axis, but got the map {entry[0] or entry[1]!r} twice")
+    seen = set()
+    several = sum("formula" in table for table in tables) > 1
+    for table, record in zip(tables, records, strict=True):
+        # Two texts can be one formula; only where there are two is SymPy worth its import.
+        formula = parse(record.formula) if several and "formula" in table else record.formula
+        content = table.get("name"), formula, record.link, record.values
+        if content in seen:
+            raise where.error(
+                f"each value may occur once on an axis, but got the map {table.get('name', record.formula)!r} twice"
+            )
+        seen.add(content)
     for table, record in zip(tables, records, strict=True):
         if "formula" in table:
             _refuse_unusable(record, where, swept)
@@ -102,19 +110,19 @@ def _table(item: Any, where: Where) -> dict[str, Any]:
         item = {"name": item}
     if not isinstance(item, dict):
         raise where.error(
-            f"a map must be a name or a table {{name | formula, constants, link, label}}, but got {item!r}"
+            f"a map must be a name or a table {{name | formula, constants, link, label}}, but got {quoted(item)}"
         )
     for key in item:
         if key not in _KEYS:
             raise where.unknown("key of a map", key, _KEYS)
     if ("name" in item) == ("formula" in item):
-        raise where.error(f"a map needs either a name or a formula, but got {item!r}")
+        raise where.error(f"a map needs either a name or a formula, but got {quoted(item)}")
     for key in ("name", "formula", "link", "label"):
         if key in item and not (isinstance(item[key], str) and item[key].strip()):
-            raise where.at(key).error(f"expected a text, but got {item[key]!r}")
+            raise where.at(key).error(f"expected a text, but got {quoted(item[key])}")
     constants = item.get("constants", {})
     if not isinstance(constants, dict):
-        raise where.at("constants").error(f"expected a table of numbers, but got {constants!r}")
+        raise where.at("constants").error(f"expected a table of numbers, but got {quoted(constants)}")
     if "name" in item and item["name"] not in PARAMETERIZATIONS:
         raise where.unknown("map", item["name"], PARAMETERIZATIONS)
     return item
@@ -125,10 +133,7 @@ def _record(table: dict[str, Any], where: Where, links: Sequence[str]) -> Parame
     if links and "link" in table:
         name = table.get("name", table.get("formula"))
         raise where.error(f"the map {name!r} sets a link of its own, but 'link' is an axis; give one of the two")
-    constants = {
-        key: float(value) if isinstance(value, int) and not isinstance(value, bool) else value
-        for key, value in table.get("constants", {}).items()
-    }
+    constants = table.get("constants", {})
     try:
         if "name" in table:
             named = PARAMETERIZATIONS[table["name"]]

@@ -5,11 +5,13 @@ Lists are split at commas outside every bracket and quote, so a formula such as 
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Iterable
 from typing import Any
 
+from stablessm.parameterizations.numbers import quoted
 from stablessm.sweeps.axes import AXES, Axis
 from stablessm.sweeps.errors import Where
 from stablessm.sweeps.targets import is_path
@@ -56,18 +58,20 @@ def parse_overrides(texts: Iterable[str]) -> tuple[dict[str, Any], dict[str, Any
         Raw axes and raw settings, as the tables [axes] and [settings] of a TOML file would hold them.
 
     Raises:
-        SpecError: text without a key or a value, or a setting given twice.
+        SpecError: what is no text, text without a key or a value, or a setting given twice.
     """
     axes: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     for text in texts:
+        if not isinstance(text, str):
+            raise Where("--set").error(f"expected KEY=VALUE or KEY=VALUE,VALUE, but got {quoted(text)}")
         key, equals, value = (part.strip() for part in text.partition("="))
         if not key or not equals or not value:
-            raise Where("--set", key or text).error(f"expected KEY=VALUE or KEY=VALUE,VALUE, but got {text!r}")
+            raise Where("--set", key or text).error(f"expected KEY=VALUE or KEY=VALUE,VALUE, but got {quoted(text)}")
         where = Where("--set", key)
         name = key.removeprefix("axes.")
         if name in AXES:
-            raw = parse_axis(AXES[name], value)
+            raw = parse_axis(AXES[name], value, where)
             if name in axes and not (isinstance(raw, list) and isinstance(axes[name], list)):
                 raise where.error("a grid cannot be joined with other values; give the axis once")
             axes[name] = axes[name] + raw if name in axes else raw
@@ -79,15 +83,19 @@ def parse_overrides(texts: Iterable[str]) -> tuple[dict[str, Any], dict[str, Any
     return axes, settings
 
 
-def parse_axis(axis: Axis, text: str) -> Any:
+def parse_axis(axis: Axis, text: str, where: Where) -> Any:
     """Return the raw values of one axis: a list, or a table for `log(lo, hi, n)`, `linear(...)` and `range(n)`.
 
     Args:
         axis: which axis.
         text: what stands right of the equals sign.
+        where: its place, for the error.
 
     Returns:
         A list or a one-key table. What cannot be read as a number stays text, for the axis itself to refuse.
+
+    Raises:
+        SpecError: a constant of a map is given twice.
     """
     grid = _GRID.fullmatch(text.strip()) if axis.kind in ("integer", "float") else None
     if grid is not None:
@@ -95,9 +103,9 @@ def parse_axis(axis: Axis, text: str) -> Any:
         return {grid[1]: numbers[0] if grid[1] == "range" and len(numbers) == 1 else numbers}
     parts = split_commas(text.strip()[1:-1] if _bracketed(text) else text)
     if axis.kind == "map":
-        return [_map(part) for part in parts]
+        return [_map(part, where) for part in parts]
     if axis.kind == "target":
-        return [_target(part) for part in parts]
+        return [_target(part, where) for part in parts]
     if axis.kind == "name":
         return [part.strip("\"'") for part in parts]
     return [_number(part) for part in parts]
@@ -107,7 +115,7 @@ def _bracketed(text: str) -> bool:
     return text.strip().startswith("[") and text.strip().endswith("]")
 
 
-def _map(text: str) -> Any:
+def _map(text: str, where: Where) -> Any:
     """A name, a formula, an inline table, or either of the first two with `(constant=value, link=..., label=...)`."""
     if text.startswith("{"):
         return _toml(text)
@@ -117,16 +125,10 @@ def _map(text: str) -> Any:
     table: dict[str, Any] = {"name" if re.fullmatch(r"[A-Za-z_]\w*", head) and head != "w" else "formula": head}
     if not arguments:
         return head if "name" in table else table
-    for argument in split_commas(arguments):
-        key, _, value = (part.strip() for part in argument.partition("="))
-        if key in ("link", "label"):
-            table[key] = value.strip("\"'")
-        else:
-            table.setdefault("constants", {})[key] = _number(value)
-    return table
+    return _with_arguments(table, arguments, ("link", "label"), where)
 
 
-def _target(text: str) -> Any:
+def _target(text: str, where: Where) -> Any:
     """A name, a path, a formula or an inline table; a name, path or formula with `(key=value, ...)`."""
     if text.startswith("{"):
         return _toml(text)
@@ -136,29 +138,36 @@ def _target(text: str) -> Any:
     key = "file" if is_path(head) else "name" if re.fullmatch(r"[A-Za-z_]\w*", head) and head != "t" else "formula"
     if not arguments:
         return {"formula": head} if key == "formula" else head
-    table: dict[str, Any] = {key: head}
-    for argument in split_commas(arguments):
-        name, _, value = (part.strip() for part in argument.partition("="))
-        if name in ("file", "column", "label"):
-            table[name] = value.strip("\"'")
-        else:
-            table.setdefault("constants", {})[name] = _number(value)
-    return table
+    return _with_arguments({key: head}, arguments, ("file", "column", "label"), where)
+
+
+def _with_arguments(table: dict[str, Any], text: str, keys: tuple[str, ...], where: Where) -> dict[str, Any]:
+    """Return the table with what `key=value, ...` adds: texts under `keys`, every other one a constant."""
+    constants: dict[str, Any] = {}
+    for argument in split_commas(text):
+        key, _, value = (part.strip() for part in argument.partition("="))
+        inside, given = (table, value.strip("\"'")) if key in keys else (constants, _number(value))
+        if key in inside:
+            raise where.error(f"{key!r} is given twice in {quoted(text)}; give it once")
+        inside[key] = given
+    return {**table, "constants": constants} if constants else table
 
 
 def _number(text: str) -> Any:
     for kind in (int, float):
         try:
-            return kind(text)
+            number = kind(text)
         except ValueError:
             continue
+        if kind is int or math.isfinite(number) or not any(map(str.isdigit, text)):
+            return number  # 1e400 stays text, so that an error shows what was given
     return text
 
 
 def _toml(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # no TOML, or a number or a nesting beyond what Python reads
         return text
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from stablessm.parameterizations.numbers import quoted
 from stablessm.sweeps.axes import AXES, NUMBERS, UNIVERSAL
 from stablessm.sweeps.errors import SpecError, Where
 from stablessm.sweeps.maps import resolve_maps
@@ -99,7 +100,7 @@ def resolve_settings(raw: Raw, where: Where, measurement: Measurement) -> dict[s
     for name, value in given.items():
         kept = getattr(settings, name)
         if isinstance(value, bool | str) and isinstance(kept, int | float) and type(kept) is not type(value):
-            raise raw[name][1].error(f"expected a number, but got {value!r}")
+            raise raw[name][1].error(f"expected a number, but got {quoted(value)}")
     return settings.model_dump(mode="json")
 
 
@@ -113,7 +114,7 @@ def resolve_chunk(raw: tuple[Any, Where] | None, axes: Mapping[str, tuple[Any, .
         return min(DEFAULT_CHUNK, math.prod(len(values) for name, values in axes.items() if not AXES[name].static))
     value, place = raw
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 10**6:
-        raise place.error(f"the chunk must be an integer from 1 to 1000000, but got {value!r}")
+        raise place.error(f"the chunk must be an integer from 1 to 1000000, but got {quoted(value)}")
     return value
 
 
@@ -144,7 +145,7 @@ def _clause(first: Mapping[str, Any], model: type[BaseModel]) -> str:
         return f"unknown key {first['loc'][-1]!r}"
     message = str(first["msg"]).replace("Input should be", "it must be").replace("Value error, ", "").rstrip(".")
     got = first["input"]
-    return f"{message}, but got {got!r}" if not isinstance(got, BaseModel | dict) or first["loc"] else message
+    return f"{message}, but got {quoted(got)}" if not isinstance(got, BaseModel | dict) or first["loc"] else message
 
 
 def _takes_list(annotation: Any) -> bool:

@@ -11,9 +11,12 @@ from typing import Any
 
 from pydantic import Field
 
+from stablessm.parameterizations.grammar import KERNEL_FUNCTIONS, parse
+from stablessm.parameterizations.numbers import quoted
 from stablessm.sweeps.entries import Entry
 from stablessm.sweeps.errors import Where
 from stablessm.targets import TARGETS, SampledTarget, Target, TargetError
+from stablessm.targets.record import TIME
 
 CORRELATED = "autocorrelation"
 _KEYS = ("name", "formula", "constants", "file", "column", "sha256", "label")
@@ -88,6 +91,12 @@ def resolve_targets(raw: Any, where: Where) -> tuple[str | TargetEntry, ...]:
     for label, count in Counter(labels).items():
         if count > 1:
             raise where.error(f"each value may occur once on an axis, but got the target {label!r} twice")
+    texts = [value for value in values if isinstance(value, TargetEntry) and value.formula]
+    if len(texts) > 1:  # two texts can be one formula
+        kernels = [(parse(one.formula, TIME, KERNEL_FUNCTIONS), *sorted(one.constants.items())) for one in texts]
+        for one, kernel in zip(texts, kernels, strict=True):
+            if kernels.count(kernel) > 1:
+                raise where.error(f"each value may occur once on an axis, but got the target {one.formula!r} twice")
     return values
 
 
@@ -115,7 +124,7 @@ def _value(item: Any, where: Where) -> str | TargetEntry:
             raise where.unknown("target", item, TARGETS)
         item = {"file": item}
     if not isinstance(item, dict):
-        raise where.error(f"a target must be {_FORMS}, but got {item!r}")
+        raise where.error(f"a target must be {_FORMS}, but got {quoted(item)}")
     _check_table(item, where)
     if set(item) == {"name"}:
         return item["name"]
@@ -139,21 +148,21 @@ def _check_table(item: dict[str, Any], where: Where) -> None:
             raise where.unknown("key of a target", key, _KEYS)
     for key in set(_KEYS) - {"constants"}:
         if key in item and not (isinstance(item[key], str) and item[key].strip()):
-            raise where.at(key).error(f"expected a text, but got {item[key]!r}")
+            raise where.at(key).error(f"expected a text, but got {quoted(item[key])}")
     if not isinstance(item.get("constants", {}), dict):
-        raise where.at("constants").error(f"expected a table of numbers, but got {item['constants']!r}")
+        raise where.at("constants").error(f"expected a table of numbers, but got {quoted(item['constants'])}")
     if "name" in item and item["name"] not in TARGETS:
         raise where.unknown("target", item["name"], TARGETS)
     heads = [key for key in ("name", "formula", "file") if key in item]
     series = heads == ["name", "file"] and item["name"] == CORRELATED
     if len(heads) != 1 and not series:
         raise where.error(
-            f"a target needs one of name, formula and file (or the name {CORRELATED!r} and a file), but got {item!r}"
+            f"a target needs one of name, formula and file (or the name {CORRELATED!r} and a file), but got {quoted(item)}"
         )
     if "column" in item and "file" not in item:
-        raise where.error(f"`column` says which column of a file, but got no file in {item!r}")
+        raise where.error(f"`column` says which column of a file, but got no file in {quoted(item)}")
     if "constants" in item and ("file" in item or item.get("name") == CORRELATED):
-        raise where.error(f"samples have no constants, but got {item!r}")
+        raise where.error(f"samples have no constants, but got {quoted(item)}")
 
 
 def _label(item: dict[str, Any]) -> str:
@@ -161,5 +170,5 @@ def _label(item: dict[str, Any]) -> str:
     if "file" in item:
         column = f":{item['column']}" if "column" in item else ""
         return f"{'autocorrelation of ' if 'name' in item else ''}{Path(item['file']).name}{column}"
-    given = ", ".join(f"{name}={value}" for name, value in sorted(item.get("constants", {}).items()))
+    given = ", ".join(f"{name}={quoted(value)}" for name, value in sorted(item.get("constants", {}).items()))
     return (item.get("name") or item["formula"]) + (f" ({given})" if given else "")

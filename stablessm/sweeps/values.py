@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from stablessm.parameterizations.numbers import quoted
 from stablessm.sweeps.axes import Axis
 from stablessm.sweeps.errors import Where
 from stablessm.sweeps.targets import resolve_targets
@@ -49,30 +50,30 @@ def refuse_duplicates(values: tuple[Any, ...], where: Where) -> None:
     seen = set()
     for value in values:
         if value in seen:
-            raise where.error(f"each value may occur once on an axis, but got {value!r} twice")
+            raise where.error(f"each value may occur once on an axis, but got {quoted(value)} twice")
         seen.add(value)
 
 
 def _table(axis: Axis, raw: dict[str, Any], where: Where) -> list[Any]:
     if len(raw) != 1 or next(iter(raw)) not in ("log", "linear", "range"):
-        raise where.error(f"an axis must be {_FORMS}, but got {raw!r}")
+        raise where.error(f"an axis must be {_FORMS}, but got {quoted(raw)}")
     form, argument = next(iter(raw.items()))
     if form == "range":
         if axis.kind != "integer" or not _whole(argument) or not 1 <= argument <= LONGEST:
             raise where.error(
                 f"{{range = n}} counts 0 to n - 1 on an integer axis with n an integer from 1 to {LONGEST}, "
-                f"but got {argument!r}"
+                f"but got {quoted(argument)}"
             )
         return list(range(argument))
     if axis.kind != "float":
         raise where.error(f"{{{form} = ...}} makes real numbers, but the {axis.long_name} must be {axis.allowed}")
     if not isinstance(argument, list | tuple) or len(argument) != 3:
-        raise where.error(f"{{{form} = [lo, hi, n]}} takes three numbers, but got {argument!r}")
+        raise where.error(f"{{{form} = [lo, hi, n]}} takes three numbers, but got {quoted(argument)}")
     low, high = (axis.check(end, where) for end in argument[:2])
     count = argument[2]
     if not _whole(count) or not 2 <= count <= LONGEST:
         raise where.error(
-            f"the n of {{{form} = [lo, hi, n]}} must be an integer from 2 to {LONGEST}, but got {count!r}"
+            f"the n of {{{form} = [lo, hi, n]}} must be an integer from 2 to {LONGEST}, but got {quoted(count)}"
         )
     if form == "log" and not low > 0:
         raise where.error(f"the ends of {{log = [lo, hi, n]}} must lie above 0, but got {low!r}")

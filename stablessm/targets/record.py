@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stablessm.parameterizations.errors import ParameterizationError
 from stablessm.parameterizations.grammar import KERNEL_FUNCTIONS, constant_names
+from stablessm.parameterizations.numbers import finite, quoted
 from stablessm.targets.errors import TargetError
 
 if TYPE_CHECKING:
@@ -85,17 +85,17 @@ class Target:
             >>> TARGETS["polynomial"].replace(constants={"p": 2.0}).kernel(2).tolist()
             [1.0, 0.25]
         """
+        numbers = {name: finite(value) for name, value in constants.items()}
         for name, value in constants.items():
             if name not in self.constant_names:
                 known = ", ".join(self.constant_names) or "none"
                 raise TargetError(f"the target {self.name!r} has no constant {name!r}; its constants are: {known}")
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+            if numbers[name] is None or numbers[name] <= 0:
                 raise TargetError(
                     f"the constant {name!r} of the target {self.name!r} must be a positive finite number, "
-                    f"but got {value!r}"
+                    f"but got {quoted(value)}"
                 )
-        merged = {**self.constants, **{name: float(value) for name, value in constants.items()}}
-        return dataclasses.replace(self, values=tuple(sorted(merged.items())))
+        return dataclasses.replace(self, values=tuple(sorted({**self.constants, **numbers}.items())))
 
     def kernel(self, length: int | None = None, *, step_size: float | None = None) -> np.ndarray:
         """Return rho(k step_size) for k = 0 .. length - 1, shape (length,), float64.

@@ -1,0 +1,101 @@
+"""Bad input of every kind is one sentence, exit code 2, nothing written; so is an interruption, with 130."""
+
+import pytest
+
+from stablessm.cli import main
+from stablessm.sweeps.declarations import load_spec
+from stablessm.sweeps.errors import SpecError
+from stablessm.sweeps.run import run_sweep
+
+
+@pytest.fixture
+def call(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as stopped:
+            main([str(one) for one in arguments])
+        seen = capsys.readouterr()
+        return stopped.value.code or 0, seen.out, seen.err
+
+    return run
+
+
+def refused(call, folder, *arguments):
+    """Return the sentence of a command that is bad input and leaves its folder as it was."""
+    before = {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+    code, out, error = call(*arguments)
+    assert (code, out) == (2, ""), error
+    assert error.startswith("Error: ") and error.endswith(".\n") and error.count("\n") == 1, error
+    assert {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")} == before
+    return error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragment"),
+    [
+        (["run", "lr_stability", "--set", "parameterization=best(b=1,b=2)"], "'b' is given twice in 'b=1,b=2'"),
+        (["run", "lr_stability", "--set", "parameterization=exp(w),exp( w )"], "but got the map 'exp( w )' twice"),
+        (["run", "lr_stability", "--set", "parameterization=w^2+1,1+w*w"], "but got the map '1+w*w' twice"),
+        (["run", "lr_stability", "--set", "learning_rate=1" + "0" * 400], "(0, 1000], but got 1000"),
+        (["run", "lr_stability", "--set", "learning_rate=1" + "0" * 5000], "(0, 1000], but got '1000"),
+        (["run", "lr_stability", "--set", "learning_rate=1e400"], "(0, 1000], but got '1e400'"),
+        (["run", "lr_stability", "--set", "parameterization=best(b=1" + "0" * 400 + ")"], "positive finite number"),
+        (["run", "lr_stability", "--set", "steps=" + "[" * 3000], "--set steps"),
+        (["run", "lr_stability", "--set", "target=exp(-t),exp( -t )"], "twice"),
+        (["run", "lr_stability", "--set", "target=polynomial(p=1,p=2)"], "'p' is given twice in 'p=1,p=2'"),
+        (["run", "lr_stability", "--set", "target=polynomial(p=1" + "0" * 400 + ")"], "positive finite number"),
+        (["verify", "best", "--constant", "b=1,b=2"], "--constant b is given twice"),
+        (["verify", ","], "there is no parameterization ''"),
+        (["verify", "exp,,exp"], "there is no parameterization ''"),
+    ],
+)
+def test_a_word_that_cannot_be_meant(call, tmp_path, arguments, fragment):
+    assert fragment in refused(call, tmp_path, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "fragment"),
+    [
+        ("parameterization = [{name='best', constants={b=1" + "0" * 400 + "}}]", "'b' of 'best' must be a positive"),
+        ("parameterization = [{name='best', constants={b=0x1" + "0" * 9000 + "}}]", "but got an integer of"),
+        ("learning_rate = [1" + "0" * 5000 + "]", "is not TOML"),
+        ("learning_rate = " + "[" * 3000 + "]" * 3000, "nested too deeply"),
+        ("a = " + "[" * 100 + "]" * 100, "unknown axis 'a'"),
+    ],
+)
+def test_a_declaration_that_cannot_be_read(call, tmp_path, text, fragment):
+    (tmp_path / "mine.toml").write_text(f"measurement = 'lr_stability'\n[axes]\n{text}\n")
+    assert fragment in refused(call, tmp_path, "run", "mine.toml", "--out", "o")
+
+
+def test_a_name_given_twice_in_a_declaration():
+    document = {"measurement": "maps", "axes": {"parameterization": ["exp"]}, "figures": ["maps", "maps"]}
+    with pytest.raises(SpecError, match="each figure may occur once, but got 'maps' twice"):
+        load_spec(document)
+
+
+@pytest.mark.parametrize("source", [None, 3, [], b"maps"])
+def test_an_experiment_of_another_type(source):
+    with pytest.raises(SpecError, match="an experiment must be a bundled name"):
+        run_sweep(source)
+
+
+@pytest.mark.parametrize(("overrides", "fragment"), [("points=4", "a list of texts KEY=VALUE, but got 'points=4'"),
+                                                     (3, "but got 3"), ([3], "VALUE, but got 3")])  # fmt: skip
+def test_overrides_of_another_type(overrides, fragment):
+    with pytest.raises(SpecError, match=fragment):
+        load_spec("maps", overrides=overrides)
+
+
+def test_the_same_map_twice_is_verified_once(call):
+    code, out, _ = call("verify", "exp", "exp", "--formula", "2+w^2", "--formula", "2 + w*w", "--json")
+    assert code == 0 and out.count('"name"') == 2
+
+
+def test_an_interruption_says_so(call, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("stablessm.sweeps.run.execute", interrupt)
+    assert call("run", "maps")[::2] == (130, "Error: interrupted\n")
