@@ -157,7 +157,8 @@ def _check_table(item: dict[str, Any], where: Where) -> None:
     series = heads == ["name", "file"] and item["name"] == CORRELATED
     if len(heads) != 1 and not series:
         raise where.error(
-            f"a target needs one of name, formula and file (or the name {CORRELATED!r} and a file), but got {quoted(item)}"
+            f"a target needs one of name, formula and file (or the name {CORRELATED!r} and a file), "
+            f"but got {quoted(item)}"
         )
     if "column" in item and "file" not in item:
         raise where.error(f"`column` says which column of a file, but got no file in {quoted(item)}")
