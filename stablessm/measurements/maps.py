@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from stablessm.measurements.base import Measurement, Settings, Variable
 
@@ -15,7 +15,7 @@ class MapsSettings(Settings):
         points: points of that grid; an even number leaves out 0, where gradient over weight is a limit.
     """
 
-    extent: float = Field(6.0, gt=0, le=1e6)
+    extent: float = Field(6.0, ge=1e-6, le=1e6)
     points: int = Field(480, ge=2, le=10**6)
 
 
@@ -31,6 +31,12 @@ class GradientScaleSettings(MapsSettings):
     slowest_decay: float = Field(1e-3, gt=0)
     fastest_decay: float = Field(1.9, gt=0)
     decays: int = Field(121, ge=2, le=10**6)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> GradientScaleSettings:
+        if self.slowest_decay >= self.fastest_decay:
+            raise ValueError("slowest_decay must be smaller than fastest_decay")
+        return self
 
 
 MAPS = Measurement(

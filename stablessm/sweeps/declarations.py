@@ -15,6 +15,7 @@ from stablessm.parameterizations.numbers import quoted
 from stablessm.sweeps import places
 from stablessm.sweeps.errors import SpecError, Where, unknown
 from stablessm.sweeps.overrides import parse_overrides
+from stablessm.sweeps.precision import narrowest
 from stablessm.sweeps.resolve import resolve_axes, resolve_chunk, resolve_settings, sentence
 from stablessm.sweeps.spec import Spec
 from stablessm.sweeps.targets import check_targets
@@ -211,7 +212,7 @@ def _resolve(
         "option": (chunk, Where("--chunk")),
     }
     resolved = resolve_axes(axes, where, measurement)
-    resolved_settings = resolve_settings(settings, where, measurement)
+    resolved_settings = resolve_settings(settings, where, measurement, precision=narrowest(resolved))
     place = axes["target"][1] if "target" in axes else where.at("axes", "target")
     check_targets(resolved.get("target", ()), resolved_settings, place)
     given = [one for one in places_of_chunk.values() if one[0] is not None]

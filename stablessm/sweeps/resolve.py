@@ -12,6 +12,7 @@ from stablessm.parameterizations.numbers import quoted
 from stablessm.sweeps.axes import AXES, NUMBERS, UNIVERSAL
 from stablessm.sweeps.errors import SpecError, Where
 from stablessm.sweeps.maps import resolve_maps
+from stablessm.sweeps.precision import narrowest, refuse_lost, refuse_lost_axis, refuse_lost_constants, rounded
 from stablessm.sweeps.values import axis_values
 
 if TYPE_CHECKING:
@@ -53,28 +54,33 @@ def resolve_axes(raw: Raw, where: Where, measurement: Measurement) -> dict[str, 
             )
         elif default:
             values[name] = axis_values(axis, list(default), where.at("axes", name))
+        if name in values and axis.kind == "float":  # the precision comes before the numbers in the vocabulary
+            place = raw[name][1] if name in raw else where.at("axes", name)
+            refuse_lost_axis(axis.long_name, values[name], narrowest(values), place)
     if "parameterization" in known:
         entry = raw.get("parameterization") or (known["parameterization"], where.at("axes", "parameterization"))
         if entry[0] is None:
             raise entry[1].error(f"the measurement '{measurement.name}' needs a list of maps here")
         swept = {name.removeprefix("constant_"): values[name] for name in values if name.startswith("constant_")}
         values["parameterization"] = resolve_maps(*entry, links=values.get("link", ()), swept=swept)
+        refuse_lost_constants(values["parameterization"], narrowest(values), entry[1])
     cells = math.prod(len(value) for value in values.values())
     if cells > MOST_CELLS:
         raise where.at("axes").error(f"a sweep holds at most {MOST_CELLS} cells, but these axes make {cells}")
     return {name: values[name] for name in AXES if name in values}
 
 
-def resolve_settings(raw: Raw, where: Where, measurement: Measurement) -> dict[str, Any]:
+def resolve_settings(raw: Raw, where: Where, measurement: Measurement, *, precision: str = "float32") -> dict[str, Any]:
     """Return every setting of the measurement, defaults included, as JSON holds them.
 
     Args:
         raw: setting -> (raw value, its place).
         where: the place of the declaration.
         measurement: holds the model of its settings.
+        precision: the narrowest one the sweep computes in.
 
     Raises:
-        SpecError: an unknown setting, or a value of the wrong kind or out of its range.
+        SpecError: an unknown setting, or a value of the wrong kind, out of its range or lost at that precision.
     """
     fields = measurement.settings.model_fields
     given = {}
@@ -101,7 +107,30 @@ def resolve_settings(raw: Raw, where: Where, measurement: Measurement) -> dict[s
         kept = getattr(settings, name)
         if isinstance(value, bool | str) and isinstance(kept, int | float) and type(kept) is not type(value):
             raise raw[name][1].error(f"expected a number, but got {quoted(value)}")
-    return settings.model_dump(mode="json")
+    dumped = settings.model_dump(mode="json")
+    _refuse_lost_settings(dumped, raw, where, measurement, precision)
+    return dumped
+
+
+def _refuse_lost_settings(
+    settings: Mapping[str, Any], raw: Raw, where: Where, measurement: Measurement, precision: str
+) -> None:
+    """Refuse numbers that the precision does not hold, or that break a rule between settings once they are rounded."""
+    held = dict(settings)
+    for name, value in settings.items():
+        numbers = value if isinstance(value, list) else [value]
+        if any(isinstance(one, float) for one in numbers):
+            for one in numbers:
+                refuse_lost(name, one, precision, raw[name][1] if name in raw else where.at("settings", name))
+            kept = [rounded(one, precision) for one in numbers]
+            held[name] = kept if isinstance(value, list) else kept[0]
+    try:
+        measurement.settings(**held)
+    except ValidationError as error:
+        between = [one for one in error.errors() if not one["loc"]]  # a bound of one setting was checked unrounded
+        if between:
+            clause = _clause(between[0], measurement.settings)
+            raise where.at("settings").error(f"in {precision}, the precision of this sweep, {clause}") from None
 
 
 def resolve_chunk(raw: tuple[Any, Where] | None, axes: Mapping[str, tuple[Any, ...]]) -> int:

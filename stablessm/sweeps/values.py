@@ -81,7 +81,8 @@ def _table(axis: Axis, raw: dict[str, Any], where: Where) -> list[Any]:
 
 
 def _point(form: str, low: float, high: float, part: float) -> float:
-    value = low * (high / low) ** part if form == "log" else low + (high - low) * part
+    # Neither end is multiplied by more than 1: high / low can overflow where no point does.
+    value = low ** (1 - part) * high**part if form == "log" else low * (1 - part) + high * part
     return float(f"{value:.12g}")
 
 

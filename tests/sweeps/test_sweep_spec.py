@@ -226,7 +226,7 @@ def test_the_default_chunk_holds_a_combination_up_to_64(base, measurements):
 
 
 def test_numbers_are_kept_exactly(base, measurements):
-    rates = [0.1, 0.30000000000000004, 5e-324, 1000]
+    rates = [0.1, 0.30000000000000004, 2e-38, 1000]
     base["axes"].update(learning_rate=rates, seed=[2**32 - 1, 0])
     spec = load_spec(base, measurements=measurements)
     assert spec.axes["learning_rate"] == tuple(map(float, rates)) and spec.axes["seed"] == (2**32 - 1, 0)
