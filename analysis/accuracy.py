@@ -6,6 +6,8 @@ import xarray as xr
 
 from ._outcomes import NOT_COMPUTED, STABLE, described, holds, mean_and_error, rank
 
+NEEDS = ("parameterization", "learning_rate", "seed", "test_accuracy", "outcome")
+
 
 def reduce(dataset: xr.Dataset) -> xr.Dataset:
     """Reduce the test accuracy over seeds: over all that were computed, and over those whose run is stable.

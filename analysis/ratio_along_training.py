@@ -7,6 +7,8 @@ import xarray as xr
 
 from ._outcomes import NOT_COMPUTED, described, holds, median
 
+NEEDS = ("seed", "step", "quantile", "gradient_to_weight_ratio", "outcome", "first_bad_step")
+
 STOPPED = ("nonfinite", "outside_domain")
 
 

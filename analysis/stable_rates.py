@@ -7,6 +7,8 @@ import xarray as xr
 
 from ._outcomes import NOT_COMPUTED, STABLE, codes, described, flags, holds, median, rank
 
+NEEDS = ("parameterization", "learning_rate", "seed", "outcome")
+
 REACH = ("none_stable", "next_unstable", "all_stable", "next_not_computed")
 
 

@@ -13,6 +13,7 @@ from stablessm.plotting.curves import loses_seeds, ratio_curves
 from stablessm.plotting.panels import caption, legend, panels, title
 
 READS = ("accuracy", "ratio_along_training")
+NEEDS = ("parameterization", "learning_rate")
 _ALONG = ("parameterization", "learning_rate", "step")
 
 

@@ -10,6 +10,7 @@ from stablessm.plotting.curves import loses_seeds, ratio_curves
 from stablessm.plotting.panels import caption, grid, legend, panels, title
 
 READS = ("ratio_along_training",)
+NEEDS = ("parameterization", "step")
 _ALONG = ("parameterization", "step")
 
 

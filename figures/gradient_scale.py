@@ -11,6 +11,15 @@ from stablessm.plotting import style
 from stablessm.plotting.panels import caption, legend, panels, title
 
 READS = ("raw",)
+NEEDS = (
+    "parameterization",
+    "weight",
+    "decay",
+    "gradient_scale",
+    "gradient_over_weight",
+    "gradient_scale_of_decay",
+    "gradient_over_weight_of_decay",
+)
 _ALONG = ("parameterization", "weight", "decay")
 _KINDS = ("gradient_scale", "gradient_over_weight")
 _VIEW = (1e-3, 1e6)  # the curves of direct grow without bound

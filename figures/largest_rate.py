@@ -12,6 +12,14 @@ from stablessm.plotting import style
 from stablessm.plotting.panels import caption, grid, legend, panels, title
 
 READS = ("raw",)
+NEEDS = (
+    "parameterization",
+    "optimizer",
+    "seed",
+    "largest_stable_learning_rate",
+    "smallest_unstable_learning_rate",
+    "reentry",
+)
 _ALONG = ("parameterization", "optimizer", "seed")
 _SPREAD = 0.32
 

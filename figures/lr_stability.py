@@ -15,6 +15,7 @@ from stablessm.plotting import style
 from stablessm.plotting.panels import caption, grid, legend, panels, title
 
 READS = ("stable_rates",)
+NEEDS = ("parameterization", "learning_rate", "seed")
 _ALONG = ("parameterization", "learning_rate", "seed")
 _HEIGHT = 0.86
 

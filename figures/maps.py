@@ -11,6 +11,7 @@ from stablessm.plotting import style
 from stablessm.plotting.panels import caption, legend, panels, title
 
 READS = ("raw",)
+NEEDS = ("parameterization", "weight", "decay", "eigenvalue", "margin")
 _ALONG = ("parameterization", "weight")
 _VIEW = 4.0  # curves are cut where they leave it: an exponential would flatten all others
 _SMALLEST_MARGIN = 1e-5

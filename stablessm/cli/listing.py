@@ -69,12 +69,11 @@ def _files(kind: str) -> Callable[[], Rows]:
     def rows() -> Rows:
         import ast
 
+        from stablessm.parameterizations.grammar import syntax_tree
         from stablessm.sweeps.places import bundled, names
 
-        summaries = [
-            (name, (ast.get_docstring(ast.parse((bundled(kind) / f"{name}.py").read_text())) or "").split("\n")[0])
-            for name in names(kind)
-        ]
+        trees = {name: syntax_tree((bundled(kind) / f"{name}.py").read_text(), "exec") for name in names(kind)}
+        summaries = [(name, (ast.get_docstring(tree) or "").split("\n")[0]) for name, tree in trees.items()]
         return [(kind, "meaning"), *summaries]
 
     return rows

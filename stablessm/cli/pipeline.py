@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from stablessm.sweeps.needs import needs
 from stablessm.sweeps.places import Places, bundled, stem
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def analyse_experiment(spec: Spec, where: Places, *, given: str = "") -> list[Pa
     """Run every analysis of an experiment on its dataset; return the files written.
 
     Raises:
-        MissingDataset: it has not been run.
+        MissingDataset: it has not been run, or lacks what an analysis needs.
         DatasetError: a file is damaged or foreign.
         DatasetWriteError: the disk refuses; the old files are intact.
     """
@@ -126,6 +127,8 @@ def analyse_experiment(spec: Spec, where: Places, *, given: str = "") -> list[Pa
 
     raw = raw_dataset(spec, where, given=given)
     source = _fingerprint(where.dataset(spec.name, spec.scale))
+    for name in spec.analyses:
+        _refuse_lacking(raw, needs("analysis", name).names, where.dataset(spec.name, spec.scale), name)
     paths = []
     for name in spec.analyses:
         analysis = module("analysis", name)
@@ -153,24 +156,36 @@ def draw_experiment(spec: Spec, where: Places, *, formats: Sequence[str] | None 
         given: the words a command was given, for the advice.
 
     Raises:
-        MissingDataset: a dataset a figure reads is not there.
+        MissingDataset: a dataset a figure reads is not there, or lacks what the figure needs.
         DatasetError: a file is damaged or foreign.
         DatasetWriteError: the disk refuses; the old files are intact.
     """
     from stablessm.plotting.saving import FORMATS, drawn, save
 
-    def read(name: str) -> xr.Dataset:
-        load = raw_dataset if name == "raw" else lambda *a, **k: analysis_dataset(*a, name, **k)
-        return load(spec, where, given=given)
+    def read(name: str, figure: str) -> xr.Dataset:
+        if name == "raw":
+            path, found = where.dataset(spec.name, spec.scale), raw_dataset(spec, where, given=given)
+        else:
+            path, found = analysis_path(spec, where, name), analysis_dataset(spec, where, name, given=given)
+        _refuse_lacking(found, needs("figures", figure).names, path, figure)
+        return found
 
+    read_by = {name: [read(one, name) for one in needs("figures", name).reads] for name in spec.figures}
     paths = []
-    for name in spec.figures:
-        figure = module("figures", name)
-        reads = (figure.READS,) if isinstance(figure.READS, str) else figure.READS
-        picture = drawn(figure.draw, *map(read, reads))
+    for name, datasets in read_by.items():
+        picture = drawn(module("figures", name).draw, *datasets)
         own = stem(spec.name, spec.scale)
         paths += save(picture, where.figures, own if name == spec.name else f"{own}.{name}", formats or FORMATS)
     return paths
+
+
+def _refuse_lacking(dataset: xr.Dataset, names: Sequence[str], path: Path, asking: str) -> None:
+    missing = [name for name in names if name not in dataset.variables]
+    if missing:
+        raise MissingDataset(
+            f"'{path}' holds no {', '.join(missing)}, which {asking!r} needs: it is of another measurement or version; "
+            "run the experiment again, with --fresh or another --out."
+        )
 
 
 def _fingerprint(path: Path) -> str:

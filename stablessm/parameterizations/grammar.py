@@ -14,7 +14,7 @@ import ast
 import threading
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stablessm.parameterizations.errors import ParameterizationError
 from stablessm.parameterizations.numbers import quoted
@@ -34,6 +34,20 @@ _MAXIMUM_EXPONENT = 64
 _PARSING = threading.RLock()
 
 
+def syntax_tree(text: str, mode: str) -> Any:
+    """Return Python's syntax tree of a text, read by one thread at a time.
+
+    Args:
+        text: an expression or a module.
+        mode: "eval" or "exec".
+
+    Raises:
+        SyntaxError: it is neither.
+    """
+    with _PARSING:
+        return ast.parse(text, mode=mode)
+
+
 def _refuse(formula: str, reason: str) -> ParameterizationError:
     return ParameterizationError(f"the formula {formula!r} cannot be read: {reason}")
 
@@ -51,8 +65,7 @@ def _parsed(formula: str, functions: tuple[str, ...]) -> ast.expr:
     if len(formula) > _MAXIMUM_LENGTH:
         raise ParameterizationError(f"a formula may have {_MAXIMUM_LENGTH} characters, but this one has {len(formula)}")
     try:
-        with _PARSING:
-            tree = ast.parse(formula.strip().replace("^", "**"), mode="eval").body
+        tree = syntax_tree(formula.strip().replace("^", "**"), "eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _refuse(formula, getattr(error, "msg", None) or "it is not an arithmetic expression") from None
     try:

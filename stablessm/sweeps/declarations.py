@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from stablessm.parameterizations.numbers import quoted
 from stablessm.sweeps import places
 from stablessm.sweeps.errors import SpecError, Where, unknown
+from stablessm.sweeps.needs import refuse_unmet
 from stablessm.sweeps.overrides import parse_overrides
 from stablessm.sweeps.precision import narrowest
 from stablessm.sweeps.resolve import resolve_axes, resolve_chunk, resolve_settings, sentence
@@ -215,6 +216,14 @@ def _resolve(
     resolved_settings = resolve_settings(settings, where, measurement, precision=narrowest(resolved))
     place = axes["target"][1] if "target" in axes else where.at("axes", "target")
     check_targets(resolved.get("target", ()), resolved_settings, place)
+    refuse_unmet(
+        declaration.analyses,
+        declaration.figures,
+        axes=resolved,
+        variables=measurement.variables(measurement.settings(**resolved_settings)),
+        measurement=measurement.name,
+        where=where,
+    )
     given = [one for one in places_of_chunk.values() if one[0] is not None]
     return Spec(
         name=declaration.name,
