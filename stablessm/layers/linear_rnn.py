@@ -255,7 +255,7 @@ class LinearRNN(eqx.Module):
         if map_.link == "one-minus":
             modulus = power_table_by_doubling(map_.eigenvalue(weight, **self.constants), length)
         else:
-            log_modulus = map_.log_eigenvalue(weight, **self.constants) * self.step_size
+            log_modulus = map_.log_multiplier(weight, self.step_size, **self.constants)
             modulus = power_table_from_log(log_modulus, length)
         if self.phase is None:
             return modulus

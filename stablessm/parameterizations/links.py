@@ -45,6 +45,7 @@ def _continuous(s: sympy.Expr) -> dict[str, sympy.Expr]:
         "eigenvalue": -s,
         "log_eigenvalue": -s,
         "margin": s,
+        "log_multiplier": x,
         "held_eigenvalue": sympy.exp(x),
         "held_input_real": step * exprel_real(0, x, y),
         "held_input_imag": step * exprel_imag(0, x, y),
@@ -78,7 +79,7 @@ def _exponential(s: sympy.Expr) -> dict[str, sympy.Expr]:
         margin = sigmoid(-eigenvalue.args[0])
     else:
         margin = 1 - eigenvalue
-    return {"eigenvalue": eigenvalue, "log_eigenvalue": -s, "margin": margin}
+    return {"eigenvalue": eigenvalue, "log_eigenvalue": -s, "log_multiplier": -s * argument(STEP), "margin": margin}
 
 
 def _difference(constant: int, s: sympy.Expr) -> sympy.Expr:

@@ -176,6 +176,26 @@ class Parameterization:
         """Return the log of the eigenvalue's modulus per unit time: -s, log|1 - s| or -s by the link."""
         return self._view("log_eigenvalue", weight, constants)
 
+    def log_multiplier(self, weight: ArrayLike, step_size: ArrayLike = 1.0, **constants: ArrayLike) -> Array:
+        """Return log|lambda_bar| = -s dt, the log modulus of what one step multiplies the state by, for tables of powers.
+
+        The largest float stands for an infinity, in the derivatives too: k log|lambda_bar| is then never 0 * inf, and
+        lambda_bar^k is 1, 0, 0, ... with derivative 0 where s(w) overflows.
+
+        Args:
+            weight: raw weight, any shape.
+            step_size: dt > 0, broadcast against the weight; 1 in discrete time.
+            **constants: values overriding the record's, numbers or (traced) arrays.
+
+        Raises:
+            ParameterizationError: the link is one-minus, whose eigenvalue may be negative or 0.
+        """
+        if self.link == "one-minus":
+            raise ParameterizationError(
+                f"{self.name!r} is under the link 'one-minus', where lambda = 1 - s has no log for every weight"
+            )
+        return self._view("log_multiplier", weight, constants, **{links.STEP: step_size})
+
     def margin(self, weight: ArrayLike, **constants: ArrayLike) -> Array:
         """Return the distance to instability, without subtraction where the eigenvalue is close to the boundary."""
         return self._view("margin", weight, constants)
