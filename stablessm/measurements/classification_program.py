@@ -20,7 +20,7 @@ from stablessm.measurements.base import Program
 from stablessm.measurements.classification import ClassificationSettings
 from stablessm.measurements.draws import log_uniform, normal, uniform
 from stablessm.measurements.fit_programs import constants_of, ending, trainable
-from stablessm.measurements.kernel_fit import check_start, domain_watch, eigenvalues_of
+from stablessm.measurements.kernel_fit import check_start, decay_of, domain_watch, eigenvalues_of
 from stablessm.measurements.ratios import QUANTILES, gradient_to_weight, quantiles
 from stablessm.models import LinearRNNClassifier
 from stablessm.models.classifier import classifier
@@ -95,7 +95,7 @@ def _start_model(parameterization: Parameterization, start: Start, constants: Ma
         constants=dict(constants),
         key=jax.random.key(0),  # every weight is replaced below
     )
-    weight = parameterization.weight(start.decay, **constants)
+    weight = parameterization.weight(decay_of(start.decay, link), **constants)
     layer = eqx.tree_at(lambda m: (m.weight, m.input_weight, m.readout), layer, (weight, *start[2:4]))
     if is_complex:
         layer = eqx.tree_at(lambda m: m.phase, layer, start.phase)

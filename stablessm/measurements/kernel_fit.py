@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from stablessm import losses
@@ -74,8 +75,13 @@ def batch(key: Array, step: Array, settings: KernelFitSettings) -> Array:
 
 
 def eigenvalues_of(decay: Array, link: str) -> Array:
-    """Return the eigenvalues of given decays under a link."""
-    return {"continuous": lambda s: -s, "one-minus": lambda s: 1 - s, "exponential": lambda s: jnp.exp(-s)}[link](decay)
+    """Return the eigenvalues of a start under a link: -r in continuous time, e^-r in discrete time, r its decays."""
+    return -decay if link == "continuous" else jnp.exp(-decay)
+
+
+def decay_of(decay: Array, link: str) -> Array:
+    """Return what a map must reach to start at `eigenvalues_of`: r, and 1 - e^-r under the link one-minus."""
+    return -jnp.expm1(-decay) if link == "one-minus" else decay
 
 
 class KernelFit(NamedTuple):
@@ -128,7 +134,7 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings) -> Kernel
         model = eqx.tree_at(
             lambda m: (m.weight, m.input_weight, m.readout),
             model,
-            (parameterization.weight(start.decay, **constants), start.input_weight, start.readout),
+            (parameterization.weight(decay_of(start.decay, link), **constants), start.input_weight, start.readout),
         )
 
         def loss(model: LinearRNN, step: Array) -> Array:
@@ -154,20 +160,21 @@ def check_start(fillings: Sequence[Parameterization], slowest: float, fastest: f
 
     Args:
         fillings: the map, with each combination of the constants that are swept.
-        slowest: smallest decay of the start.
+        slowest: smallest decay of the start, per unit time.
         fastest: largest one.
 
     Raises:
         ParameterizationError: see above.
     """
     for one in fillings:
-        for decay in (slowest, fastest):
+        for decay in map(float, decay_of(np.asarray([slowest, fastest]), one.link)):
             if decay not in one.image:
                 constants = ", ".join(f"{name}={value:g}" for name, value in one.values)
                 raise ParameterizationError(
                     f"every map must start at the same eigenvalues, but the decay {decay:g} lies outside the image "
                     f"{one.image} of {one.name!r}{f' ({constants})' if constants else ''} under the link {one.link!r}"
                 )
+            one.weight(decay)  # raises where a formula's widest monotone branch does not reach it
 
 
 def domain_watch(fillings: Sequence[Parameterization], decay: float) -> Callable[[LinearRNN], Array]:
@@ -177,6 +184,6 @@ def domain_watch(fillings: Sequence[Parameterization], decay: float) -> Callable
     """
     if fillings[0].reference != "user":
         return lambda model: jnp.bool_(False)
-    ranges = [finite_range(one, around=float(one.weight(decay))) for one in fillings]
+    ranges = [finite_range(one, around=float(one.weight(decay_of(jnp.asarray(decay), one.link)))) for one in fillings]
     lower, upper = max(one.lower for one in ranges), min(one.upper for one in ranges)
     return lambda model: ~((model.weight > lower) & (model.weight < upper)).all()

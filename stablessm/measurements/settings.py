@@ -18,7 +18,7 @@ class KernelFitSettings(Settings):
         step_size: distance of the samples, dt of the zero-order hold in continuous time.
         batch: sequences in a batch (sampled and Gram form).
         loss: "white_noise" (closed form), "gram" (the exact sampled loss) or "sampled".
-        slowest_decay: smallest decay of the start.
+        slowest_decay: smallest decay r of the start, per unit time; a discrete map starts at e^-r.
         fastest_decay: largest decay of the start; decays are log-uniform in between.
     """
 

@@ -177,7 +177,7 @@ class Parameterization:
         return self._view("log_eigenvalue", weight, constants)
 
     def log_multiplier(self, weight: ArrayLike, step_size: ArrayLike = 1.0, **constants: ArrayLike) -> Array:
-        """Return log|lambda_bar| = -s dt, the log modulus of what one step multiplies the state by, for tables of powers.
+        """Return log|lambda_bar| = -s dt, the log of what one step multiplies the state by, for tables of powers.
 
         The largest float stands for an infinity, in the derivatives too: k log|lambda_bar| is then never 0 * inf, and
         lambda_bar^k is 1, 0, 0, ... with derivative 0 where s(w) overflows.

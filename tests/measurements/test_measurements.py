@@ -79,6 +79,19 @@ def test_precision_is_an_axis_from_one_start(tmp_path):
             np.testing.assert_allclose(narrow[name], wide[name], rtol=2e-4)
 
 
+def test_all_links_start_at_the_same_multipliers(tmp_path):
+    axes = FIT["axes"] | {
+        "parameterization": ["exp", {"formula": "log(1+exp(w))*0.9", "label": "own"}],
+        "link": ["continuous", "one-minus", "exponential"],
+        "learning_rate": [1e-3],
+    }
+    data = stablessm.run_sweep(FIT | {"axes": axes}, out=tmp_path)
+    start = data["initial_eigenvalue"].isel(learning_rate=0)
+    multipliers = np.exp(start.sel(link="continuous"))
+    for link in ("one-minus", "exponential"):
+        np.testing.assert_allclose(start.sel(link=link), multipliers, rtol=1e-5)
+
+
 def test_swept_constants_outside_the_image_are_refused_before_anything_is_written(tmp_path):
     document = FIT | {"axes": FIT["axes"] | {"parameterization": ["exp", "best"], "constant_b": [0.5, 5.0]}}
     with pytest.raises(ValueError, match=r"0.9 lies outside the image \(0, 0.2\] of 'best' \(a=1, b=5\)"):

@@ -94,3 +94,44 @@ def test_the_inverse_is_traced_with_its_constants_and_differentiable():
 def test_integer_and_list_like_decays():
     assert float(PARAMETERIZATIONS["exp"].weight(1)) == 0.0
     assert PARAMETERIZATIONS["exp"].weight(np.ones((2, 3))).shape == (2, 3)
+
+
+@pytest.mark.parametrize("formula", ["1/(w^2+b)", "log(b+exp(w))", "b/cosh(w)", "b*w^2*exp(-w)"])
+def test_a_formula_is_inverted_under_traced_constants(formula):
+    map_ = Parameterization.from_formula(formula)
+    decays = jnp.float32([0.05, 0.2, 0.4])
+
+    @jax.jit
+    @jax.vmap
+    def there_and_back(b):
+        return map_.decay(map_.weight(decays, b=b), b=b)
+
+    for row in there_and_back(jnp.float32([0.51, 0.8, 1.0])):
+        kept = np.isfinite(row)
+        assert_close(np.asarray(row)[kept], np.asarray(decays)[kept], condition=8)
+        assert kept.all() or formula.startswith("log")
+    outside = jax.jit(lambda b: map_.weight(jnp.float32(1e-3 if formula.startswith("log") else 50.0), b=b))(1.5)
+    assert jnp.isnan(outside) or formula.startswith("b*")
+    with pytest.raises(ParameterizationError, match="one value of each constant"):
+        map_.weight(0.4, b=jnp.ones(2))
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "log(1+exp(w))*0.9",
+        "softplus(w)/(1+softplus(w)*0.1)+0.0001*exp(-w^2)",
+        "1/(w^2+0.5)",
+        "max(abs(w),0.01)",
+        "0.01+w^2/(1+w^2)",
+        "1.011+tanh(w)",
+    ],
+)
+@pytest.mark.parametrize("link", ["continuous", "one-minus", "exponential"])
+def test_rounding_of_the_scan_does_not_end_a_branch(formula, link):
+    map_ = Parameterization.from_formula(formula, link=link)
+    decays = jnp.float32(np.geomspace(0.012, 0.95, 23))
+    weights = jax.jit(map_.weight)(decays)
+    slope = jax.vmap(jax.grad(map_.decay))(weights)
+    assert_close(np.asarray(map_.decay(weights)), decays, condition=4, scale=decays + jnp.abs(weights * slope))
+    assert (jnp.diff(weights) > 0).all() or (jnp.diff(weights) < 0).all()
