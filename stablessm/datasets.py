@@ -79,8 +79,9 @@ def load(path: str | Path) -> xr.Dataset:
         content = path.read_bytes()
     except FileNotFoundError:
         raise DatasetError(f"there is no dataset '{path}'.") from None
-    except OSError as error:
-        raise DatasetError(f"the dataset '{path}' cannot be read: {error.strerror}.") from None
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
+        reason = getattr(error, "strerror", None) or error
+        raise DatasetError(f"the dataset {str(path)!r} cannot be read: {reason}.") from None
     try:
         stored = xr.load_dataset(
             io.BytesIO(content), engine="h5netcdf", mask_and_scale=False, decode_times=False, decode_timedelta=False

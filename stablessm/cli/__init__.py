@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (typer.Abort, KeyboardInterrupt):
         _fail("interrupted", INTERRUPTED)
     except UsageError as error:
-        _fail(error.format_message(), BAD_INPUT)
+        _fail(error.format_message().rstrip(".") + ".", BAD_INPUT)
     except ValueError as error:
         if not type(error).__module__.startswith("stablessm."):
             raise

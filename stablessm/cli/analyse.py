@@ -23,11 +23,12 @@ def analyse(
     """
     from stablessm.cli.pipeline import analyse_experiment, arguments, writing
     from stablessm.sweeps.declarations import load_spec
-    from stablessm.sweeps.places import places
+    from stablessm.sweeps.folders import check
 
+    where = check(out)
     spec = load_spec(experiment, scale=scale)
     with writing():
-        written = analyse_experiment(spec, places(out), given=arguments(experiment, scale, out))
+        written = analyse_experiment(spec, where, given=arguments(experiment, scale, out))
     for path in written:
         typer.echo(f"saved {path}")
     if not written:

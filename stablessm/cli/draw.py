@@ -28,11 +28,12 @@ def draw(
     formats = _formats(format_)
     from stablessm.cli.pipeline import arguments, draw_experiment, writing
     from stablessm.sweeps.declarations import load_spec
-    from stablessm.sweeps.places import places
+    from stablessm.sweeps.folders import check
 
+    where = check(out)
     spec = load_spec(experiment, scale=scale)
     with writing():
-        written = draw_experiment(spec, places(out), formats=formats, given=arguments(experiment, scale, out))
+        written = draw_experiment(spec, where, formats=formats, given=arguments(experiment, scale, out))
     for path in written:
         typer.echo(f"saved {path}")
     if not written:

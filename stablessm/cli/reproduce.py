@@ -39,10 +39,11 @@ def reproduce(
     from stablessm.cli.pipeline import analyse_experiment, draw_experiment, writing
     from stablessm.cli.run import run_one
     from stablessm.sweeps.declarations import load_spec
-    from stablessm.sweeps.places import names, places
+    from stablessm.sweeps.folders import check
+    from stablessm.sweeps.places import names
 
     began = time.perf_counter()
-    where = places(out)
+    where = check(out)
     chosen = dict.fromkeys(experiments or (names("experiments") if every else MAIN_JOB))
     specs = [load_spec(one, scale=scale) for one in chosen]
     for spec in specs:

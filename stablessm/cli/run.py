@@ -39,9 +39,11 @@ def run(
     from stablessm.sweeps.declarations import load_spec
     from stablessm.sweeps.device import DEVICES
     from stablessm.sweeps.errors import SpecError, unknown
+    from stablessm.sweeps.folders import check
 
     if device not in DEVICES:
         raise SpecError(f"--device: {unknown('device', device, DEVICES)}.")
+    check(out, writing=not dry_run)
     spec = load_spec(experiment, scale=scale, overrides=set_ or (), chunk=chunk)
     if dry_run:
         _describe(spec, device)

@@ -37,13 +37,17 @@ def show(
 
         stablessm show lr_stability.stable_rates --variable median_largest_rate,rank --latex rates.tex
     """
+    from stablessm.cli.destinations import check_destinations
     from stablessm.cli.pipeline import writing
     from stablessm.cli.tables import as_csv, as_latex, selected
     from stablessm.plotting.saving import write_text
+    from stablessm.sweeps.folders import check
 
+    check(out, writing=False)
     path, found = _found(dataset, scale, out)
     names = [part.strip() for entry in variable or () for part in entry.split(",")]
     chosen = selected(found, names)
+    check_destinations({"--csv": csv, "--latex": latex}, path)
     for file, write in ((csv, as_csv), (latex, as_latex)):
         if file is not None:
             with writing():

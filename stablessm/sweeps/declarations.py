@@ -20,11 +20,13 @@ from stablessm.sweeps.precision import narrowest
 from stablessm.sweeps.resolve import resolve_axes, resolve_chunk, resolve_settings, sentence
 from stablessm.sweeps.spec import Spec
 from stablessm.sweeps.targets import check_targets
+from stablessm.sweeps.texts import illegible, refuse_illegible
 
 if TYPE_CHECKING:
     from stablessm.measurements.base import Measurement
 
 SCALES = ("quick", "full")
+_LONGEST_NAME = 100
 
 
 class _Scale(BaseModel):
@@ -99,7 +101,9 @@ def load_spec(
             return source
         source = source.document()
     if isinstance(source, Mapping):
-        document, file, folder = dict(source), str(source.get("name", "declaration")), ""
+        name = source.get("name")
+        document, folder = dict(source), ""
+        file = name if isinstance(name, str) and not illegible(name) else "declaration"
     else:
         document, file, folder = _read(source)
     if scale not in SCALES:
@@ -108,6 +112,8 @@ def load_spec(
         scale = document.pop("scale")
     document.setdefault("name", Path(file).stem)
     where = Where(file, folder=folder)
+    refuse_illegible(document, where)
+    refuse_illegible(texts, Where("--set"))
     try:
         declaration = _Declaration(**document)
     except ValidationError as error:
@@ -143,13 +149,16 @@ def _read(source: str | Path) -> tuple[dict[str, Any], str, str]:
             )
         path = places.bundled("experiments") / f"{source}.toml"
     try:
-        return tomllib.loads(path.read_bytes().decode()), path.name, str(path.parent)
+        content = path.read_bytes()
     except FileNotFoundError:
         raise SpecError(
             f"there is no declaration '{path}'; bundled are {', '.join(places.names('experiments'))}."
         ) from None
-    except OSError as error:
-        raise SpecError(f"the declaration '{path}' cannot be read: {error.strerror}.") from None
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
+        reason = getattr(error, "strerror", None) or error
+        raise SpecError(f"the declaration {quoted(str(path))} cannot be read: {reason}.") from None
+    try:
+        return tomllib.loads(content.decode()), path.name, str(path.parent)
     except RecursionError:
         raise SpecError(f"the declaration '{path}' cannot be read: it is nested too deeply.") from None
     except ValueError as error:  # of TOML, of UTF-8, or of an integer with too many digits
@@ -159,9 +168,10 @@ def _read(source: str | Path) -> tuple[dict[str, Any], str, str]:
 
 def _check_names(declaration: _Declaration, where: Where) -> None:
     """Check the names that become file names, and those of analyses and figures."""
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", declaration.name):
+    if not re.fullmatch(rf"[a-z0-9][a-z0-9_-]{{0,{_LONGEST_NAME - 1}}}", declaration.name):
         raise where.at("name").error(
-            f"a name is made of a-z, 0-9, _ and -, and starts with a letter or digit, but got {declaration.name!r}"
+            f"a name is made of a-z, 0-9, _ and -, at most {_LONGEST_NAME} of them, and starts with one of a-z, 0-9, "
+            f"but got {quoted(declaration.name)}"
         )
     for key, kind, folder in (("analyses", "analysis", "analysis"), ("figures", "figure", "figures")):
         given = getattr(declaration, key)

@@ -13,6 +13,10 @@ class SpecError(ValueError):
     """A declaration that cannot be run; the sentence names the file, the key, what it got and what is allowed."""
 
 
+class PlaceError(ValueError):
+    """A folder or file that cannot be where the user wants it; the sentence names the option and the path."""
+
+
 class StoreError(ValueError):
     """A store that is damaged, foreign, in use, or of another declaration; the sentence names the folder."""
 

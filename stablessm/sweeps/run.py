@@ -18,8 +18,8 @@ from stablessm.sweeps.assemble import assemble
 from stablessm.sweeps.declarations import load_spec
 from stablessm.sweeps.device import choose_device, enable_compilation_cache
 from stablessm.sweeps.errors import StoreError
+from stablessm.sweeps.folders import check
 from stablessm.sweeps.layout import DONE, Layout, join_coordinates, variables_of
-from stablessm.sweeps.places import places
 from stablessm.sweeps.plan import Plan
 from stablessm.sweeps.progress import Progress, Watcher
 from stablessm.sweeps.provenance import provenance
@@ -101,6 +101,7 @@ def execute(
 
     Raises:
         SpecError: a declaration that cannot be run.
+        PlaceError: `out` cannot be a folder of results.
         StoreError: a store that is damaged, foreign, in use, or of another sweep.
         DatasetError: a damaged or foreign file where the dataset goes.
         SweepError: no such device, or starts that differ across maps.
@@ -108,10 +109,11 @@ def execute(
     """
     if measurements is None:
         from stablessm.measurements import MEASUREMENTS as measurements
+    where = check(out)
     spec = load_spec(spec, scale=scale, overrides=overrides, chunk=chunk, measurements=measurements)
     measurement = measurements[spec.measurement]
     plan = Plan(spec)
-    path, folder = places(out).dataset(spec.name, spec.scale), places(out).store(spec.name, spec.scale)
+    path, folder = where.dataset(spec.name, spec.scale), where.store(spec.name, spec.scale)
     saved = _saved(path, spec, fresh)
     variables = variables_of(spec, measurement.variables(measurement.settings(**spec.settings)))
     began = time.perf_counter()

@@ -131,7 +131,10 @@ def _value(item: Any, where: Where) -> str | TargetEntry:
     label = item.get("label") or _label(item)
     given = {**item, "label": label}
     if "file" in item:
-        given["file"] = str(Path(where.folder) / Path(item["file"]).expanduser())
+        try:
+            given["file"] = str(Path(where.folder) / Path(item["file"]).expanduser())
+        except RuntimeError:
+            raise where.error(f"there is no such home folder: {quoted(item['file'])}") from None
     try:
         entry = TargetEntry(**{**given, "constants": {}})
         if entry.file:
