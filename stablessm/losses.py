@@ -12,6 +12,8 @@ The sampled and the Gram form agree to rounding; S depends on the batch alone, s
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
@@ -97,3 +99,46 @@ def white_noise(
         weights = jnp.ones(length, kernel.dtype)
     remaining = jnp.cumsum(weights[::-1])[::-1] / length
     return variance * (remaining * (kernel - target) ** 2).sum()
+
+
+class SampledForm(NamedTuple):
+    """The sampled loss of models with an offset z_t in their outputs (`zero_input_response`), as a quadratic form.
+
+    (1 / (B T)) sum_bt w_t (e_bt + z_t)^2 = d' S d + 2 d' C z + (1 / T) sum_t w_t z_t^2.
+
+    Attributes:
+        matrix: S (`gram_matrix`).
+        cross: C_kt = w_t m_{t-k} / T with m the mean input over the batch.
+        weights: w_t / T.
+    """
+
+    matrix: Array
+    cross: Array
+    weights: Array
+
+
+def sampled_form(inputs: Float[Array, "batch time"], *, weights: Float[Array, " time"] | None = None) -> SampledForm:
+    """Return the sampled loss of a batch as a form, the batch seen only once.
+
+    Args:
+        inputs: x.
+        weights: as in `sampled`.
+    """
+    length = inputs.shape[-1]
+    shares = (jnp.ones(length, inputs.dtype) if weights is None else weights) / length
+    lag = jnp.arange(length)[None, :] - jnp.arange(length)[:, None]
+    mean = inputs.mean(axis=0)
+    cross = jnp.where(lag >= 0, shares * mean[jnp.abs(lag)], 0)
+    return SampledForm(gram_matrix(inputs, weights=weights), cross, shares)
+
+
+def of_form(form: SampledForm, difference: Float[Array, " time"], offset: Float[Array, " time"]) -> Float[Array, ""]:
+    """Return the sampled loss from its form; what rounding leaves below 0 is 0.
+
+    Args:
+        form: of the batch.
+        difference: d = K - rho.
+        offset: z.
+    """
+    value = difference @ (form.matrix @ difference) + 2 * difference @ (form.cross @ offset)
+    return jnp.maximum(value + (form.weights * offset**2).sum(), 0)

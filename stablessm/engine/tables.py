@@ -18,14 +18,18 @@ def power_table_from_log(log_modulus: Float[Array, " states"], length: int) -> F
 
 
 def power_table_by_doubling(eigenvalue: Inexact[Array, " states"], length: int) -> Inexact[Array, "states length"]:
-    """Return lambda^k by repeated doubling [P, P lambda^n]: right for zero and negative eigenvalues, gradients too.
+    """Return lambda^k as products of lambda, lambda^2, lambda^4, ...: right for zero and negative eigenvalues.
+
+    The gradients are right there too. Each power is chosen by the bits of k, so that the whole table is one elementwise
+    program.
 
     Args:
         eigenvalue: lambda, of either sign, or complex.
         length: number of powers.
     """
-    table, factor = jnp.ones((*eigenvalue.shape, 1), eigenvalue.dtype), eigenvalue[:, None]
-    while table.shape[-1] < length:
-        table = jnp.concatenate([table, table * factor], axis=-1)
+    exponent, factor = jnp.arange(length), eigenvalue[:, None]
+    table = jnp.ones((*eigenvalue.shape, length), eigenvalue.dtype)
+    for bit in range(max(length - 1, 0).bit_length()):
+        table = table * jnp.where((exponent >> bit) & 1, factor, 1)
         factor = factor * factor
-    return table[:, :length]
+    return table

@@ -11,7 +11,11 @@ from stablessm.measurements.gradient_ratio import GRADIENT_RATIO
 from stablessm.measurements.largest_rate import LARGEST_RATE
 from stablessm.measurements.lr_stability import LR_STABILITY
 from stablessm.measurements.maps import GRADIENT_SCALE, MAPS
+from stablessm.measurements.perturbation import PERTURBATION
 
 MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
-    {one.name: one for one in (MAPS, GRADIENT_SCALE, GRADIENT_RATIO, LR_STABILITY, LARGEST_RATE, CLASSIFICATION)}
+    {
+        one.name: one
+        for one in (MAPS, GRADIENT_SCALE, GRADIENT_RATIO, LR_STABILITY, LARGEST_RATE, PERTURBATION, CLASSIFICATION)
+    }
 )

@@ -7,7 +7,7 @@ a dataset laid out without computing. This module imports neither JAX nor NumPy;
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -37,6 +37,10 @@ class Variable:
     dims: tuple[str, ...] = ()
     dtype: str = "float32"
     flags: tuple[str, ...] = ()
+
+    def of(self, *dims: str) -> Variable:
+        """Return the variable with more dimensions before its own."""
+        return replace(self, dims=(*dims, *self.dims))
 
 
 class Program(NamedTuple):

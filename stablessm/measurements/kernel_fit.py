@@ -58,7 +58,8 @@ class StartOf:
         matrices = jnp.zeros(0)
         if one.loss == "gram":
             matrices = jax.lax.map(
-                lambda step: losses.gram_matrix(batch(data_key, step, one)), jnp.arange(one.steps + 1)
+                lambda step: losses.gram_matrix(batch(data_key, step, one), weights=time_weights_of(one)),
+                jnp.arange(one.steps + 1),
             )
         return Start(
             decay=log_uniform(decay_key, (self.width,), slow, fast),
@@ -72,6 +73,11 @@ class StartOf:
 def batch(key: Array, step: Array, settings: KernelFitSettings) -> Array:
     """Return the white inputs of a step, shape (batch, horizon), N(0, 1)."""
     return normal(jax.random.fold_in(key, step), (settings.batch, settings.horizon))
+
+
+def time_weights_of(settings: KernelFitSettings) -> Array | None:
+    """Return the weight of each time step in the loss; None where all are 1."""
+    return losses.time_weights(settings.horizon, jnp.result_type(float)) if settings.time_weighted else None
 
 
 def eigenvalues_of(decay: Array, link: str) -> Array:
@@ -100,22 +106,33 @@ class KernelFit(NamedTuple):
     left_domain: Callable[[LinearRNN], Array]
 
 
-def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings) -> KernelFit:
+def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings, *, bias: bool = False) -> KernelFit:
     """Build the problem for one combination of static axes.
 
     Args:
-        static: `parameterization`, `target` and `width`.
+        static: `parameterization`, `target`, `width` and, where it is an axis, `discretisation`.
         settings: the sizes and the loss.
+        bias: whether the model has one. It starts at 0, the best there is for a target without offset, and stays there.
 
     Raises:
         ParameterizationError: the decays of the start are not in the image of the map, or the map is not positive
-            and finite there.
+            and finite there, or Euler's step is unstable there.
     """
     parameterization: Parameterization = static["parameterization"]
     fillings = static.get("fillings", (parameterization,))
     check_start(fillings, settings.slowest_decay, settings.fastest_decay)
     samples = target_of(static["target"]).kernel(settings.horizon, step_size=settings.step_size)
-    remaining = 1 - jnp.arange(settings.horizon) / settings.horizon
+    discretisation = static.get("discretisation", "zero_order_hold")
+    if discretisation == "euler" and settings.fastest_decay * settings.step_size >= 2:
+        raise ParameterizationError(
+            f"Euler's step is stable only where decay times step size lies below 2, but the start has "
+            f"fastest_decay {settings.fastest_decay:g} and step_size {settings.step_size:g}; choose a smaller one"
+        )
+    weights = time_weights_of(settings)
+    if weights is None:
+        remaining = 1 - jnp.arange(settings.horizon) / settings.horizon
+    else:
+        remaining = jnp.cumsum(weights[::-1])[::-1] / settings.horizon
     target = jnp.asarray(samples, jnp.result_type(float))
     link, time = parameterization.link, time_of(parameterization.link)
 
@@ -128,6 +145,8 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings) -> Kernel
             eigenvalues_of(start.decay, link),
             time=time,
             step_size=settings.step_size if time == "continuous" else 1.0,
+            discretisation=discretisation,
+            bias=bias,
             constants=dict(constants),
             key=jax.random.wrap_key_data(start.key),
         )
@@ -140,10 +159,11 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings) -> Kernel
         def loss(model: LinearRNN, step: Array) -> Array:
             kernel = model.kernel(settings.horizon)
             if settings.loss == "white_noise":
-                return losses.white_noise(kernel, target)
+                return losses.white_noise(kernel, target, weights=weights)
             if settings.loss == "gram":
                 return losses.gram(kernel, target, starts.matrices[index, step])
-            return losses.sampled(kernel, target, batch(jax.random.wrap_key_data(start.key), step, settings))
+            inputs = batch(jax.random.wrap_key_data(start.key), step, settings)
+            return losses.sampled(kernel, target, inputs, weights=weights)
 
         return model, loss
 

@@ -30,6 +30,11 @@ class KernelFitSettings(Settings):
     slowest_decay: float = Field(0.01, gt=0, le=1e3)
     fastest_decay: float = Field(0.9, gt=0, le=1e3)
 
+    @property
+    def time_weighted(self) -> bool:
+        """Whether the loss weights late times more (`losses.time_weights`)."""
+        return False
+
     @model_validator(mode="after")
     def _ordered(self) -> KernelFitSettings:
         if self.slowest_decay > self.fastest_decay:

@@ -17,6 +17,9 @@ from stablessm.sweeps.errors import Where
 
 LINKS = ("continuous", "one-minus", "exponential")
 PRECISIONS = ("float32", "float64")
+DISCRETISATIONS = ("zero_order_hold", "euler")
+PERTURBED = ("recurrent", "input", "readout", "bias", "all")
+BALLS = ("inf", "block_l2", "l2")
 
 
 @dataclass(frozen=True)
@@ -95,12 +98,16 @@ AXES: dict[str, Axis] = dict(
     [
         _axis("parameterization", "map", True, "parameterization"),
         _axis("link", "name", True, "link", choices=LINKS),
+        _axis("discretisation", "name", True, "discretisation", choices=DISCRETISATIONS),
         _axis("target", "target", True, "target"),
         _axis("optimizer", "name", True, "optimizer", registry="stablessm.training:OPTIMIZERS"),
         _axis("width", "integer", True, "width", low=1, high=4096),
         _axis("precision", "name", True, "precision", choices=PRECISIONS),
         _axis("seed", "integer", False, "seed", low=0, high=2**32 - 1),
-        _axis("repeat", "integer", False, "repeat", low=0, high=2**32 - 1),
+        _axis("repeat", "integer", False, "direction of the perturbation", low=0, high=2**32 - 1),
+        _axis("perturbed", "name", True, "perturbed weights", choices=PERTURBED),
+        _axis("ball", "name", True, "norm of the perturbation", choices=BALLS),
+        _axis("error_horizon", "integer", True, "horizon of the error", units="step", low=1, high=10**6),
         _axis("beta", "float", False, "size of the perturbation", low=0.0, high=1e3),
         _axis("constant_a", "float", False, "constant a", low=0.0, open_low=True),
         _axis("constant_b", "float", False, "constant b", low=0.0, open_low=True),
@@ -128,6 +135,5 @@ DIMENSIONS: dict[str, tuple[str, str]] = {
     "quantile": ("quantile", "1"),
     "weight": ("raw weight", "1"),
     "decay": ("decay", "1"),
-    "beta": ("size of the perturbation", "1"),
-    "width": ("width", "1"),
+    **{name: (axis.long_name, axis.units) for name, axis in AXES.items()},  # of axes taken inside of a cell
 }

@@ -17,7 +17,7 @@ from stablessm.sweeps.errors import SpecError, Where, unknown
 from stablessm.sweeps.needs import refuse_unmet
 from stablessm.sweeps.overrides import parse_overrides
 from stablessm.sweeps.precision import narrowest
-from stablessm.sweeps.resolve import resolve_axes, resolve_chunk, resolve_settings, sentence
+from stablessm.sweeps.resolve import resolve_axes, resolve_chunk, resolve_settings, sentence, take_inner_axes
 from stablessm.sweeps.spec import Spec
 from stablessm.sweeps.targets import check_targets
 from stablessm.sweeps.texts import illegible, refuse_illegible
@@ -222,6 +222,7 @@ def _resolve(
         "set": settings.pop("chunk", (None, Where("--set", "chunk"))),
         "option": (chunk, Where("--chunk")),
     }
+    settings.update(take_inner_axes(axes, measurement))
     resolved = resolve_axes(axes, where, measurement)
     resolved_settings = resolve_settings(settings, where, measurement, precision=narrowest(resolved))
     place = axes["target"][1] if "target" in axes else where.at("axes", "target")

@@ -70,6 +70,22 @@ def resolve_axes(raw: Raw, where: Where, measurement: Measurement) -> dict[str, 
     return {name: values[name] for name in AXES if name in values}
 
 
+def take_inner_axes(raw: dict[str, tuple[Any, Where]], measurement: Measurement) -> dict[str, tuple[Any, Where]]:
+    """Take out of a declaration's axes those that the measurement goes through inside of a cell, as its settings.
+
+    Training is then paid once for all values of such an axis; its dimension comes after those of the cells.
+
+    Args:
+        raw: axis -> (raw value, its place); loses what is returned.
+        measurement: its settings name the axes it takes.
+
+    Returns:
+        Setting -> (list of checked values, its place).
+    """
+    inner = [name for name in raw if name in measurement.settings.model_fields and name not in measurement.axes]
+    return {name: (list(axis_values(AXES[name], *raw[name])), raw.pop(name)[1]) for name in inner if name in AXES}
+
+
 def resolve_settings(raw: Raw, where: Where, measurement: Measurement, *, precision: str = "float32") -> dict[str, Any]:
     """Return every setting of the measurement, defaults included, as JSON holds them.
 

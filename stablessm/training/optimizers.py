@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import optax
 
 WEIGHT_DECAY = 0.01  # StableSSM, image classification
+PLATEAU = {"factor": 0.1, "patience": 10, "accumulation_size": 250}  # StableSSM, Fig. 1: epochs of 250 batches
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,11 @@ _ALL = (
         "adamw",
         f"Adam with weight decay {WEIGHT_DECAY} on all but the recurrent weights",
         lambda optax, rate, decayed: optax.adamw(rate, weight_decay=WEIGHT_DECAY, mask=decayed),
+    ),
+    Optimizer(
+        "adam_plateau",
+        "Adam, its rate cut tenfold where the mean loss of 250 steps has not fallen for ten such means",
+        lambda optax, rate, _: optax.chain(optax.adam(rate), optax.contrib.reduce_on_plateau(**PLATEAU)),
     ),
 )
 

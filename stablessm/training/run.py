@@ -73,6 +73,7 @@ def run(
     dtype = jax.eval_shape(loss, parameters, jnp.int32(0)).dtype
     value_and_gradient = jax.value_and_grad(loss)
     kept = recorded_steps(steps, records)
+    optimizer = optax.with_extra_args_support(optimizer)  # those that watch the loss are told it
 
     def advance(carry: _Carry, step: Array) -> tuple[_Carry, Array]:
         value, gradient = value_and_gradient(carry.parameters, step)
@@ -81,7 +82,7 @@ def run(
         )
         nonfinite_step = jnp.where(~finite & (carry.nonfinite_step < 0), step, carry.nonfinite_step)
         alive = nonfinite_step < 0
-        updates, state = optimizer.update(gradient, carry.optimizer, carry.parameters)
+        updates, state = optimizer.update(gradient, carry.optimizer, carry.parameters, value=value)
         new = optax.apply_updates(carry.parameters, updates)
         parameters, state = jax.tree.map(
             lambda after, before: jnp.where(alive, after, before),
