@@ -8,10 +8,12 @@ were. A global attribute marks our files: a foreign or damaged file is named and
 from __future__ import annotations
 
 import contextlib
+import glob
 import io
 import json
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +92,13 @@ def load(path: str | Path) -> xr.Dataset:
         raise DatasetError(f"'{path}' is damaged, or no netCDF file.") from None
     if stored.attrs.get(MARK) != FORMAT:
         raise DatasetError(f"'{path}' is no dataset of stablessm: its attribute '{MARK}' is not {FORMAT}.")
-    dataset = _with_attributes(stored, _decode)
+    try:
+        dataset = _with_attributes(stored, _decode)
+        validate(dataset)
+    except DatasetError as error:
+        raise DatasetError(f"'{path}' breaks a rule: {error}") from None
+    except (ValueError, RecursionError):
+        raise DatasetError(f"'{path}' is damaged: an attribute of it is no JSON.") from None
     del dataset.attrs[MARK]
     dataset.encoding = {}
     for variable in dataset.variables.values():
@@ -147,13 +155,30 @@ def save_provenance(path: str | Path, mapping: Mapping[str, Any]) -> Path:
     return beside
 
 
+def sweep_stale(left: Iterable[Path]) -> None:
+    """Delete what a killed run left half-written, files and folders.
+
+    Raises:
+        DatasetWriteError: one of them cannot be deleted; the sentence names it.
+    """
+    for stale in list(left):
+        try:
+            if stale.is_dir() and not stale.is_symlink():
+                shutil.rmtree(stale)
+            else:
+                stale.unlink(missing_ok=True)
+        except OSError as error:
+            raise DatasetWriteError(
+                f"'{stale}' was left by a run that was killed and cannot be deleted: {error.strerror or error}."
+            ) from None
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write to a temporary name in the same folder, push it to the disk, and rename it over the old file."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        for stale in path.parent.glob(f".{path.name}.*.partial"):
-            stale.unlink()
+        sweep_stale(path.parent.glob(f".{glob.escape(path.name)}.*.partial"))
         with open(temporary, "wb") as file:
             file.write(content)
             file.flush()

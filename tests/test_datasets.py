@@ -177,3 +177,22 @@ def test_provenance_lies_beside_the_dataset(tmp_path):
 def test_datasets_reach_neither_jax_nor_sympy():
     script = "import sys, stablessm.datasets; assert not {'jax', 'sympy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_leftover_folder_does_not_stand_in_the_way(tmp_path):
+    (tmp_path / ".a[1].nc.7.partial").mkdir()
+    save(xr.Dataset(attrs={"a": "b"}), tmp_path / "a[1].nc")
+    assert [path.name for path in tmp_path.iterdir()] == ["a[1].nc"]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "reason"),
+    [({"a": "json:{"}, "an attribute of it is no JSON"), ({}, "breaks a rule: the variable 'x' needs the attribute")],
+)
+def test_a_marked_file_that_breaks_the_rules_is_named(tmp_path, attributes, reason):
+    from stablessm.datasets import FORMAT, MARK
+
+    data = xr.Dataset({"x": ("n", np.zeros(2))}) if not attributes else xr.Dataset()
+    data.assign_attrs(**attributes, **{MARK: np.int64(FORMAT)}).to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
+    with pytest.raises(DatasetError, match=f"a.nc' .*{reason}"):
+        load(tmp_path / "a.nc")

@@ -36,7 +36,10 @@ def selected(dataset: xr.Dataset, variables: Sequence[str]) -> xr.Dataset:
     for name in variables:
         if name not in dataset.data_vars:
             raise typer.BadParameter(f"--variable: {unknown('variable', name, map(str, dataset.data_vars))}")
-    axes = set(json.loads(dataset.attrs.get("spec") or "{}").get("axes", {})) or set(dataset.dims) - set(_INNER)
+    try:
+        axes = set(json.loads(dataset.attrs["spec"])["axes"])
+    except (KeyError, TypeError, ValueError):  # a dataset, but not of a sweep
+        axes = set(dataset.dims) - set(_INNER)
     chosen = variables or [name for name, one in dataset.data_vars.items() if set(one.dims) <= axes]
     return dataset[list(chosen or dataset.data_vars)]
 

@@ -147,10 +147,9 @@ def _saved(path: Path, spec: Spec, fresh: bool) -> xr.Dataset | None:
     saved = datasets.load(path)
     if not fresh:
         try:
-            document = json.loads(saved.attrs["spec"])
-        except (KeyError, TypeError, ValueError):  # a dataset, but not of a sweep
-            document = {}
-        lines = difference(document, spec.document())
+            lines = difference(dict(json.loads(saved.attrs["spec"])), spec.document())
+        except (KeyError, TypeError, ValueError, RecursionError):  # a dataset, but not of a sweep
+            lines = difference({}, spec.document())
         if lines:
             raise StoreError(
                 f"'{path}' holds a different sweep ({'; '.join(lines)}): "

@@ -9,26 +9,24 @@ beside the arrays in `sweep.json`; the folder appears by a rename once all of it
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import zarr
 from zarr.codecs import Crc32cCodec
 
+from stablessm.datasets import sweep_stale
 from stablessm.measurements.base import Variable
 from stablessm.sweeps.errors import StoreError, WriteError
+from stablessm.sweeps.header import HEADER, header_of, read_header, tables_of
 from stablessm.sweeps.layout import DONE, FAILED, PENDING, STATUS, Layout, fill_value
 from stablessm.sweeps.plan import Plan
 from stablessm.sweeps.spec import Spec, difference
 
-FORMAT = 1
-_SPEC = "sweep.json"
 _FAILURES = "failures"
 
 
@@ -39,24 +37,29 @@ class Store:
         path: its folder.
         layout: the arrays it holds.
         chunk: cells of a work item.
+        items: work items it has room for.
     """
 
-    def __init__(self, path: Path, layout: Layout, chunk: int) -> None:
+    def __init__(self, path: Path, layout: Layout, plan: Plan) -> None:
         """Open the arrays of the folder at `path`."""
-        self.path, self.layout, self.chunk = path, layout, chunk
+        self.path, self.layout, self.chunk, self.items = path, layout, plan.spec.chunk, plan.items
         # A chunk of nothing but fill values is written too, so that a missing file always means a lost one.
         with _named(path), zarr.config.set({"array.write_empty_chunks": True}):
             group = zarr.open_group(str(path), mode="r+", zarr_format=3, use_consolidated=False)
             self._arrays = {name: group[name] for name in (*layout.variables, "status")}
-            for name, array in self._arrays.items():
-                inner = layout.shape(name) if name != "status" else ()
-                if array.shape[1:] != inner or array.chunks != (chunk, *inner) or array.shape[0] % chunk:
+            for name, variable in {**layout.variables, "status": STATUS}.items():
+                array, inner = self._arrays[name], layout.shape(name) if name != "status" else ()
+                laid_out = array.shape, array.chunks, array.dtype
+                if laid_out != ((self.items * self.chunk, *inner), (self.chunk, *inner), np.dtype(variable.dtype)):
                     raise ValueError(f"the array {name} is laid out in another way")
 
     def status(self) -> np.ndarray:
         """Return the status of every work item, int8 of shape (items,)."""
         with _named(self.path):
-            return np.asarray(self._arrays["status"][:])[:: self.chunk]
+            status = np.asarray(self._arrays["status"][:])[:: self.chunk]
+            if not np.isin(status, range(len(STATUS.flags))).all():
+                raise ValueError("a status in it has no meaning")
+            return status
 
     def write(self, item: int, values: Mapping[str, np.ndarray]) -> None:
         """Store the results of a work item, then mark it done.
@@ -114,9 +117,14 @@ class Store:
             return np.asarray(array[:])
 
     def failures(self) -> dict[int, str]:
-        """Return the reason of every failed work item."""
-        found = (self.path / _FAILURES).glob("*.txt")
-        return dict(sorted((int(path.stem), path.read_text()) for path in found))
+        """Return the reason of every failed work item.
+
+        Raises:
+            StoreError: a file among the reasons that is none.
+        """
+        with _named(self.path):
+            found = (self.path / _FAILURES).glob("*.txt")
+            return dict(sorted((int(path.stem), path.read_text()) for path in found))
 
     def _cells(self, item: int) -> slice:
         return slice(item * self.chunk, (item + 1) * self.chunk)
@@ -135,8 +143,7 @@ def create(path: Path, plan: Plan, layout: Layout) -> Store:
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     with _disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        for stale in path.parent.glob(f"{path.name}.*.partial"):
-            shutil.rmtree(stale)
+        sweep_stale(path.parent.glob(f"{path.name}.*.partial"))
         group = zarr.open_group(str(partial), mode="w-", zarr_format=3)
         for name, variable in {**layout.variables, "status": STATUS}.items():
             inner = layout.shape(name) if name != "status" else ()
@@ -148,9 +155,11 @@ def create(path: Path, plan: Plan, layout: Layout) -> Store:
                 fill_value=PENDING if name == "status" else fill_value(variable.dtype),
                 compressors=[Crc32cCodec()],
             )
-        (partial / _SPEC).write_text(json.dumps(_header(spec, layout), indent=1, sort_keys=True, ensure_ascii=False))
+        (partial / HEADER).write_text(
+            json.dumps(header_of(spec, layout).model_dump(), indent=1, sort_keys=True, ensure_ascii=False)
+        )
         os.rename(partial, path)
-    return Store(path, layout, spec.chunk)
+    return Store(path, layout, plan)
 
 
 def open_store(path: Path, spec: Spec, variables: Mapping[str, Variable]) -> Store:
@@ -165,30 +174,19 @@ def open_store(path: Path, spec: Spec, variables: Mapping[str, Variable]) -> Sto
         StoreError: the folder is damaged or foreign, or holds another sweep; the difference is in the sentence.
     """
     header = read_header(path)
-    if header["digest"] != spec.digest or header["variables"] != _tables(variables):
-        lines = difference(header["spec"], spec.document()) or ["the program's own maps or variables changed"]
+    if header.digest != spec.digest or header.variables != tables_of(variables):
+        with _named(path):
+            lines = difference(header.spec, spec.document()) or ["the program's own maps or variables changed"]
         raise StoreError(
             f"'{path}' holds a different sweep ({'; '.join(lines)}): "
             "give --fresh to replace it, or --out for another folder."
         )
-    coordinates = {name: np.asarray(values, kind) for name, (kind, values) in header["coordinates"].items()}
-    return Store(path, Layout(variables, coordinates), spec.chunk)
-
-
-def read_header(path: Path) -> dict[str, Any]:
-    """Return what `sweep.json` of a store says: spec, digest, variables, coordinates.
-
-    Raises:
-        StoreError: the folder is damaged or foreign.
-    """
-    try:
-        header = json.loads((path / _SPEC).read_text())
-        complete = header["format"] == FORMAT and {"spec", "digest", "variables", "coordinates"} <= header.keys()
-    except (OSError, ValueError, KeyError, TypeError):
-        complete = False
-    if not complete:
-        raise StoreError(f"'{path}' is damaged or no store of stablessm; it is not overwritten, move it away first.")
-    return header
+    with _named(path):
+        coordinates = {name: np.asarray(values, kind) for name, (kind, values) in header.coordinates.items()}
+        for name, values in coordinates.items():
+            if values.ndim != 1:
+                raise ValueError(f"the coordinate {name} is no list of values")
+    return Store(path, Layout(variables, coordinates), Plan(spec))
 
 
 def remove(path: Path) -> None:
@@ -200,6 +198,7 @@ def remove(path: Path) -> None:
     """
     read_header(path)
     with locked(path), _disk(path):
+        sweep_stale(path.parent.glob(f"{path.name}.*.partial"))
         grave = path.with_name(f"{path.name}.{os.getpid()}.partial")
         os.rename(path, grave)
         shutil.rmtree(grave)
@@ -214,7 +213,7 @@ def locked(path: Path) -> Iterator[None]:
     Raises:
         StoreError: another run owns it.
     """
-    with open(path / _SPEC) as file:
+    with open(path / HEADER) as file:
         try:
             import fcntl
 
@@ -224,23 +223,8 @@ def locked(path: Path) -> Iterator[None]:
         except OSError:
             raise StoreError(f"'{path}' is being written by another run; wait for it, or give --out.") from None
         with _disk(path):
-            for stale in path.rglob("*.partial"):
-                stale.unlink()
+            sweep_stale(path.rglob("*.partial"))
         yield
-
-
-def _header(spec: Spec, layout: Layout) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "spec": spec.document(),
-        "digest": spec.digest,
-        "variables": _tables(layout.variables),
-        "coordinates": {name: [str(v.dtype), v.tolist()] for name, v in layout.coordinates.items()},
-    }
-
-
-def _tables(variables: Mapping[str, Variable]) -> dict[str, Any]:
-    return json.loads(json.dumps({name: dataclasses.asdict(one) for name, one in variables.items()}))
 
 
 @contextlib.contextmanager

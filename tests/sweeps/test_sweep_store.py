@@ -142,3 +142,77 @@ def test_one_owner_at_a_time(store, tmp_path):
             stores.remove(tmp_path / "a.zarr")
     stores.remove(tmp_path / "a.zarr")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"spec": 3},
+        {"digest": 4},
+        {"variables": 5},
+        {"coordinates": 6},
+        {"coordinates": {"step": ["float64", ["a"]]}},
+        {"coordinates": {"step": ["no type", [1]]}},
+        {"coordinates": {"step": ["int64", [[1]]]}},
+        {"coordinates": {"step": [1]}},
+        {"coordinates": {}},
+        {"digest": "x", "spec": {"axes": {"target": [{"sha256": 5}]}}},
+    ],
+)
+def test_a_header_of_another_kind_is_named(store, plan, tmp_path, change):
+    import json
+
+    path = tmp_path / "a.zarr" / "sweep.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(StoreError, match=r"a\.zarr' is damaged"):
+        stores.open_store(tmp_path / "a.zarr", plan.spec, VARIABLES)
+
+
+@pytest.mark.parametrize("name", ["loss", "status"])
+@pytest.mark.parametrize("change", [{"shape": [12]}, {"shape": [12, 3]}, {"data_type": "float64"}])
+def test_an_array_of_another_size_or_kind_is_named(store, plan, tmp_path, name, change):
+    import json
+
+    path = tmp_path / "a.zarr" / name / "zarr.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(StoreError, match=r"a\.zarr' is damaged"):
+        stores.open_store(tmp_path / "a.zarr", plan.spec, VARIABLES)
+
+
+def test_reasons_and_a_status_without_meaning_are_named(store, tmp_path):
+    store.fail(2, "reason")
+    (tmp_path / "a.zarr" / "failures" / "abc.txt").write_text("what")
+    with pytest.raises(StoreError, match=r"a\.zarr' is damaged"):
+        store.failures()
+    store._arrays["status"][:4] = 9
+    with pytest.raises(StoreError, match="a status in it has no meaning"):
+        store.status()
+
+
+def test_leftovers_of_every_kind_are_swept(store, plan, tmp_path):
+    (tmp_path / "a.zarr" / "x.partial" / "deep").mkdir(parents=True)
+    (tmp_path / "a.zarr" / "y.partial").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "b.zarr.1.partial").write_text("a file")
+    stores.create(tmp_path / "b.zarr", plan, store.layout)
+    with stores.locked(tmp_path / "a.zarr"):
+        pass
+    (tmp_path / "a.zarr.2.partial").write_text("a file")
+    stores.remove(tmp_path / "a.zarr")
+    assert [path.name for path in tmp_path.iterdir()] == ["b.zarr"] and not list(tmp_path.rglob("*.partial"))
+
+
+def test_a_leftover_that_stays_is_named_itself(store, plan, tmp_path, monkeypatch):
+    from pathlib import Path
+
+    from stablessm.datasets import DatasetWriteError
+
+    def refuse(*_, **__):
+        raise OSError(1, "Operation not permitted")
+
+    (tmp_path / "a.zarr" / "x.partial").write_text("half")
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with (
+        pytest.raises(DatasetWriteError, match=r"x\.partial' was left .* cannot be deleted: Operation not permitted"),
+        stores.locked(tmp_path / "a.zarr"),
+    ):
+        pass

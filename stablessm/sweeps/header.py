@@ -1,0 +1,69 @@
+"""The header of a store, `sweep.json`: which sweep it is of and how it is laid out, checked whole when it is read."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from stablessm.measurements.base import Variable
+from stablessm.sweeps.errors import StoreError
+from stablessm.sweeps.layout import Layout
+from stablessm.sweeps.spec import Spec
+
+FORMAT = 1
+HEADER = "sweep.json"
+
+
+class Header(BaseModel):
+    """What `sweep.json` of a store says.
+
+    Attributes:
+        format: of the store.
+        spec: `Spec.document()` of its sweep.
+        digest: `Spec.digest` of it.
+        variables: the tables of its variables.
+        coordinates: of each inner dimension, the NumPy dtype and the values.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    format: Literal[1]
+    spec: dict[str, Any]
+    digest: str
+    variables: dict[str, Any]
+    coordinates: dict[str, list[Any]]
+
+
+def header_of(spec: Spec, layout: Layout) -> Header:
+    """Return the header of a sweep's store."""
+    return Header(
+        format=FORMAT,
+        spec=spec.document(),
+        digest=spec.digest,
+        variables=tables_of(layout.variables),
+        coordinates={name: [str(v.dtype), v.tolist()] for name, v in layout.coordinates.items()},
+    )
+
+
+def tables_of(variables: Mapping[str, Variable]) -> dict[str, Any]:
+    """Return the variables as JSON holds them."""
+    return json.loads(json.dumps({name: dataclasses.asdict(one) for name, one in variables.items()}))
+
+
+def read_header(path: Path) -> Header:
+    """Return what `sweep.json` of a store says.
+
+    Raises:
+        StoreError: the folder is damaged or foreign.
+    """
+    try:
+        return Header.model_validate(json.loads((path / HEADER).read_text()))
+    except (OSError, ValueError, RecursionError):  # pydantic's own error is a ValueError
+        raise StoreError(
+            f"'{path}' is damaged or no store of stablessm; it is not overwritten, move it away first."
+        ) from None
