@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from stablessm.parameterizations.errors import ParameterizationError
+from stablessm.parameterizations.magnitudes import LARGEST, unbounded_number
 from stablessm.parameterizations.numbers import quoted
 
 if TYPE_CHECKING:
@@ -64,14 +65,18 @@ def _tree(formula: str, functions: tuple[str, ...] = FUNCTIONS) -> ast.expr:
 def _parsed(formula: str, functions: tuple[str, ...]) -> ast.expr:
     if len(formula) > _MAXIMUM_LENGTH:
         raise ParameterizationError(f"a formula may have {_MAXIMUM_LENGTH} characters, but this one has {len(formula)}")
+    text = formula.strip().replace("^", "**")
     try:
-        tree = syntax_tree(formula.strip().replace("^", "**"), "eval").body
+        tree = syntax_tree(text, "eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _refuse(formula, getattr(error, "msg", None) or "it is not an arithmetic expression") from None
     try:
         _check(tree, formula, functions)
+        reason = unbounded_number(tree, text)
     except RecursionError:
         raise _refuse(formula, "it is nested too deeply") from None
+    if reason:
+        raise _refuse(formula, reason)
     return tree
 
 
@@ -80,7 +85,7 @@ def _check(node: ast.AST, formula: str, functions: tuple[str, ...]) -> None:
         case ast.Constant(value=bool()):
             raise _refuse(formula, f"{node.value} is not a number")
         case ast.Constant(value=int() | float()):
-            if not abs(node.value) < 1e300:
+            if not abs(node.value) < LARGEST:
                 raise _refuse(formula, "a number in it is too large")
         case ast.Name(id=name):
             if name in functions:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization, ParameterizationError
 from stablessm.parameterizations.grammar import parse
 from stablessm.parameterizations.numbers import quoted
 from stablessm.sweeps.entries import Entry
 from stablessm.sweeps.errors import Where
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _KEYS = ("name", "formula", "constants", "link", "label")
 
@@ -162,9 +165,11 @@ def _refuse_missing(record: Parameterization, where: Where, swept: Mapping[str, 
 
 
 def _refuse_unusable(record: Parameterization, where: Where, swept: Mapping[str, Sequence[float]]) -> None:
-    """Refuse a user's formula that is negative or not real at some weight; a zero, a pole and an overflow may pass."""
+    """Refuse a user's formula that is not positive or not real at some weight; a pole and an overflow may pass.
+
+    A zero of the scan counts where the formula is exactly 0: e^w underflows, and is positive all the same.
+    """
     import numpy as np
-    import sympy
 
     from stablessm.parameterizations.domain import GRID, scan
 
@@ -173,24 +178,59 @@ def _refuse_unusable(record: Parameterization, where: Where, swept: Mapping[str,
     for corner in corners:
         filled = record.replace(constants=corner)
         values = scan(filled)
-        negative = np.flatnonzero(values < 0)
-        if negative.size:
-            place = negative[np.argmin(np.abs(GRID[negative]))]
+        for place in _nearest(values < 0, 1):
             raise where.error(
                 f"the decay {record.formula!r} is not positive everywhere: it is {values[place]:.4g} at w = "
                 f"{GRID[place]:.4g}, and run takes stable maps only (verify says more)"
             )
-        holes = np.flatnonzero(np.isnan(values) & (np.abs(GRID) < 1e3))
-        weight = sympy.Symbol("w", real=True)
-        holes = holes[np.argsort(np.abs(GRID[holes]))]
-        for place in holes[:: max(1, holes.size // 12)]:
-            known = {symbol: filled.constants[symbol.name] for symbol in filled.expression.free_symbols - {weight}}
-            value = filled.expression.subs({**known, weight: sympy.Float(float(GRID[place]))}).evalf()
-            if value.is_finite and value.is_real is False:
+        for place in _inner_ends(values == 0):
+            if _precise(filled, GRID[place]) == 0:
                 raise where.error(
-                    f"the decay {record.formula!r} is not real everywhere: it is {value.evalf(4)} at w = "
+                    f"the decay {record.formula!r} is not positive everywhere: it is 0 at w = {GRID[place]:.4g}, and "
+                    "run takes stable maps only (verify says more)"
+                )
+        for place in _nearest(np.isnan(values) & (np.abs(GRID) < 1e3), 12):
+            value = _precise(filled, GRID[place])
+            if value.imag != 0:
+                raise where.error(
+                    f"the decay {record.formula!r} is not real everywhere: it is {complex(value):.4g} at w = "
                     f"{GRID[place]:.4g}, and run takes real maps only (verify says more)"
                 )
+
+
+def _nearest(where: np.ndarray, count: int) -> np.ndarray:
+    """Return places of the scan that a mask picks, at most `count`, evenly spread from the one nearest to w = 0 on."""
+    import numpy as np
+
+    from stablessm.parameterizations.domain import GRID
+
+    places = np.flatnonzero(where)
+    places = places[np.argsort(np.abs(GRID[places]), kind="stable")]
+    return places[:: max(1, -(-places.size // count))]
+
+
+def _inner_ends(where: np.ndarray) -> list[int]:
+    """Return for each unbroken run of a mask the place nearest to w = 0."""
+    import numpy as np
+
+    from stablessm.parameterizations.domain import GRID
+
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], where.astype(np.int8), [0]])))
+    return [first + int(np.argmin(np.abs(GRID[first:last]))) for first, last in edges.reshape(-1, 2)]
+
+
+def _precise(record: Parameterization, weight: float) -> Any:
+    """Return the decay at one weight, NaN at a pole: no over- or underflow, and digits enough for 1 - tanh(355)."""
+    import mpmath
+    import sympy
+
+    symbol = sympy.Symbol("w", real=True)
+    known = {one: sympy.Rational(record.constants[one.name]) for one in record.expression.free_symbols - {symbol}}
+    with mpmath.workdps(400):
+        try:
+            return mpmath.mpc(sympy.lambdify(symbol, record.expression.subs(known), "mpmath")(mpmath.mpf(weight)))
+        except (ZeroDivisionError, ValueError, OverflowError):  # a pole
+            return mpmath.mpc("nan")
 
 
 def _labels(tables: Sequence[dict[str, Any]], records: Sequence[Parameterization], where: Where) -> list[str]:

@@ -181,6 +181,13 @@ def test_user_maps_invert_under_jit(text, constants):
     [
         ("", "non-empty"),
         ("w +", "cannot be read"),
+        ("((2**64)**64)**64", "a number in it is too large"),
+        ("w + exp(1e30)", "a number in it is too large"),
+        ("w * exp(-1e9)", "a number in it is too small"),
+        ("w + 1e-400", "a number in it is too small"),
+        ("1e-300*1e-300 + w", "a number in it is too small"),
+        ("w + (1.0000001**64)**64", "a number in it has more than 2000 digits"),
+        ("w # + 1", "'#' is not part of a formula"),
         ("__import__('os')", "not one of the functions"),
         ("w.real", "neither a number"),
         ("(lambda: 1)()", "neither a number"),

@@ -294,3 +294,16 @@ def test_reading_a_declaration_needs_no_jax(base):
         "assert not {'jax', 'sympy', 'numpy'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize("formula", ["exp(-exp(w))", "softplus(w)^3", "tanh(w)+1", "erf(w)+1", "w^2+1e-30"])
+def test_a_decay_that_only_rounds_to_zero_is_positive(base, measurements, formula):
+    base["axes"]["parameterization"] = [{"formula": formula}]
+    assert load_spec(base, measurements=measurements).axes["parameterization"][0].formula == formula
+
+
+@pytest.mark.parametrize("formula", ["w^2", "relu(w)", "w*0", "max(w-3,0)*max(-w,0)", "abs(w)", "max(w-3,0)"])
+def test_a_decay_that_is_zero_somewhere_is_refused(base, measurements, formula):
+    base["axes"]["parameterization"] = [{"formula": formula}]
+    with pytest.raises(SpecError, match="not positive everywhere: it is 0 at w = "):
+        load_spec(base, measurements=measurements)
