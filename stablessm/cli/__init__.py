@@ -9,6 +9,7 @@ import typer
 
 from stablessm.cli.analyse import analyse
 from stablessm.cli.bench import bench
+from stablessm.cli.diff import diff
 from stablessm.cli.draw import draw
 from stablessm.cli.listing import list_
 from stablessm.cli.reproduce import reproduce
@@ -50,6 +51,7 @@ app.command()(run)
 app.command()(analyse)
 app.command()(draw)
 app.command()(show)
+app.command()(diff)
 app.command()(reproduce)
 app.command()(bench)
 

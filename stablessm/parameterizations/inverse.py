@@ -147,7 +147,7 @@ def _branch(parameterization: Parameterization) -> tuple[np.ndarray, np.ndarray]
 
     def decades(run: tuple[int, int]) -> tuple[float, bool]:
         ends = np.sort(np.maximum(values[[run[0], run[1]]], 1e-30))
-        return round(float(np.log(ends[1]) - np.log(ends[0])), 6), bool(GRID[run[1]] > 0)
+        return round(float(np.log(ends[1]) - np.log(ends[0])), 6), bool(GRID[sum(run) // 2] > 0)
 
     first, last = max(runs, key=decades)
     rises = values[last] > values[first]
