@@ -6,8 +6,6 @@ import math
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from stablessm.sweeps.device import choose_device, enable_compilation_cache
 from stablessm.sweeps.layout import Layout, join_coordinates, variables_of
 from stablessm.sweeps.plan import Plan
@@ -44,28 +42,30 @@ def estimate(plan: Plan, measurement: Measurement, *, device: str = "auto", core
         cores: compilations that run side by side.
 
     Raises:
-        SweepError: no such device.
+        SweepError: no such device, or not enough memory.
         Exception: whatever the measurement raises.
     """
     chosen = choose_device(device)
     enable_compilation_cache()
+    from stablessm.sweeps.memory import refuse_too_large_dataset
     from stablessm.sweeps.programs import Programs
 
     spec = plan.spec
     variables = variables_of(spec, measurement.variables(measurement.settings(**spec.settings)))
     with Programs(plan, measurement, chosen) as programs:
         layout = Layout(variables, join_coordinates([programs.build(0).coordinates], variables))
+        programs.check_memory(programs.working(range(plan.compiles)))
+        refuse_too_large_dataset(plan, layout)
         began = time.perf_counter()
         programs.compile(0).result()
         compiled = time.perf_counter()
         programs.run(plan.item(0), layout)
         ended = time.perf_counter()
     item, compiling = ended - compiled, compiled - began
-    sizes = (np.dtype(one.dtype).itemsize * math.prod(layout.shape(name)) for name, one in variables.items())
     return Estimate(
         compile_seconds=compiling,
         item_seconds=item,
         total_seconds=item * plan.items + compiling * math.ceil(plan.compiles / max(1, cores)),
-        stored_bytes=plan.items * spec.chunk * (1 + sum(sizes)),
+        stored_bytes=plan.items * spec.chunk * layout.cell_bytes,
         device=f"{chosen.platform} {chosen.device_kind}",
     )

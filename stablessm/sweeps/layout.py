@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,12 @@ class Layout:
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of one cell's value."""
         return tuple(len(self.coordinates[dimension]) for dimension in self.variables[name].dims)
+
+    @property
+    def cell_bytes(self) -> int:
+        """Bytes of one cell's values and its status."""
+        sizes = (np.dtype(one.dtype).itemsize * math.prod(self.shape(name)) for name, one in self.variables.items())
+        return 1 + sum(sizes)
 
     def blank(self, name: str, cells: int) -> np.ndarray:
         """Return an array of fill values, of shape (cells, *shape(name))."""

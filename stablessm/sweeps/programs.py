@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,9 +13,11 @@ import jax
 import numpy as np
 
 from stablessm.measurements.base import Measurement, Program
+from stablessm.sweeps.axes import AXES
 from stablessm.sweeps.device import computing
 from stablessm.sweeps.errors import SweepError
 from stablessm.sweeps.layout import Layout
+from stablessm.sweeps.memory import compiled_bytes, least_bytes, memory_of, refuse_too_large
 from stablessm.sweeps.plan import Plan, WorkItem
 from stablessm.sweeps.starts import Starts
 
@@ -38,6 +41,7 @@ class Programs:
         self._measurement = measurement
         self._settings = measurement.settings(**plan.spec.settings)
         self._built: dict[int, Program | Exception] = {}
+        self._traced: dict[int, Any] = {}
         self._compiled: dict[int, Future[Callable[..., Any]]] = {}
         self._starts = Starts(plan.starts)
         self._pool = ThreadPoolExecutor(max(1, min(8, os.cpu_count() or 1)), "compile")
@@ -100,6 +104,41 @@ class Programs:
                 raise SweepError(f"no part of this sweep can be built: {first_line(error)}") from error
         return [self.build(combination).coordinates for combination in working]
 
+    def check_memory(self, combinations: Sequence[int]) -> None:
+        """Refuse work items that cannot be held: the largest of the static combinations is traced, and kept for later.
+
+        Args:
+            combinations: those that build, as `working` returns them.
+
+        Raises:
+            SweepError: a work item needs more memory than there is.
+        """
+        if not combinations:
+            return
+        largest = max(combinations, key=self._size)
+        try:
+            self._traced[largest] = self._trace(largest)
+        except Exception:  # raised again when its work items run
+            return
+        self._refuse_too_large(least_bytes(self._traced[largest].jaxpr))
+
+    def _refuse_too_large(self, needed: int) -> None:
+        spec = self.plan.spec
+        sizes = [name for name in spec.static_axes if AXES[name].kind == "integer"]
+        settings = [name for name, value in spec.settings.items() if type(value) is int]
+        refuse_too_large(
+            f"one work item of {spec.chunk} cells",
+            needed,
+            memory_of(self.device),
+            smaller=["chunk", *sizes, *settings],
+        )
+
+    def _size(self, combination: int) -> tuple[int, str]:
+        values = self.plan.combinations[combination].items()
+        return math.prod(value for name, value in values if AXES[name].kind == "integer"), self.plan.precision(
+            combination
+        )
+
     def compile(self, combination: int) -> Future[Callable[..., Any]]:
         """Start to compile a static combination, once; the future holds (traced, starts, index) -> results."""
         if combination not in self._compiled:
@@ -130,13 +169,20 @@ class Programs:
             return {name: _fit(name, results, layout, len(item.index)) for name in layout.variables}
 
     def _compile(self, combination: int) -> Callable[..., Any]:
+        traced = self._traced.pop(combination, None) or self._trace(combination)
+        with computing(self.device, self.plan.precision(combination)):
+            compiled = traced.lower().compile()
+        self._refuse_too_large(compiled_bytes(compiled))  # sooner than the system ends the process
+        return compiled
+
+    def _trace(self, combination: int) -> Any:
         program, item = self.build(combination), self.plan.item(combination * self.plan.items_per_combination)
         with computing(self.device, self.plan.precision(combination)):
             shapes = self._starts.shapes(program.start)
             mapped = jax.jit(jax.vmap(program.measure, in_axes=(0, None, 0)))
             arguments = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), dict(item.traced))
             index = jax.ShapeDtypeStruct(item.index.shape, item.index.dtype)
-            return mapped.lower(arguments, shapes, index).compile()
+            return mapped.trace(arguments, shapes, index)
 
 
 def first_line(error: Exception) -> str:

@@ -170,6 +170,7 @@ def _compute(
     """Compute every work item that is pending or failed; return the store, the count and what is worth noting."""
     chosen = choose_device(device)
     enable_compilation_cache()
+    from stablessm.sweeps.memory import refuse_too_large_dataset
     from stablessm.sweeps.programs import Programs, first_line
 
     with Programs(plan, measurement, chosen) as programs, ExitStack() as held:
@@ -178,8 +179,10 @@ def _compute(
         combinations = sorted({int(number) // plan.items_per_combination for number in left})
         order = programs.working(combinations)
         order += [combination for combination in combinations if combination not in order]
+        programs.check_memory(order)
         if store is None:
             layout = Layout(variables, join_coordinates(programs.coordinates(), variables))
+            refuse_too_large_dataset(plan, layout)
             if folder.exists():
                 stores.remove(folder)
             store = stores.create(folder, plan, layout)

@@ -75,3 +75,9 @@ def test_an_interruption_says_so(call, monkeypatch):
 
     monkeypatch.setattr("stablessm.sweeps.run.execute", interrupt)
     assert call("run", "maps")[::2] == (130, "Error: interrupted\n")
+
+
+def test_a_sweep_larger_than_any_memory(refused):
+    sizes = ["width=4096", "horizon=1000000", "batch=1000000", "loss=gram", "parameterization=exp", "optimizer=adam"]
+    error = refused("run", "lr_stability", *(word for size in sizes for word in ("--set", size)), "--out", "o")
+    assert "one work item of 20 cells needs at least 4.01 PB of memory" in error
