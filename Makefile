@@ -4,7 +4,7 @@ VENV ?= .venv
 READY := $(VENV)/.ready
 BIN := $(VENV)/bin
 
-.PHONY: reproduce test lint setup clean
+.PHONY: reproduce test lint gpu setup clean
 
 reproduce: $(READY)
 	$(BIN)/stablessm reproduce
@@ -13,8 +13,15 @@ test: $(READY) lint
 	$(BIN)/python -m pytest -n 2 -m "not float64"
 	JAX_ENABLE_X64=1 $(BIN)/python -m pytest -m float64
 
+# The quick learning-rate sweep on a GPU and on the CPU, and how far they are apart; needs JAX's GPU plugin.
+gpu: $(READY)
+	$(BIN)/stablessm run lr_stability --device gpu --fresh --out gpu/gpu
+	$(BIN)/stablessm run lr_stability --device cpu --fresh --out gpu/cpu
+	$(BIN)/stablessm diff gpu/cpu/raw/lr_stability.nc gpu/gpu/raw/lr_stability.nc
+
 lint: $(READY)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 
 setup: $(READY)
