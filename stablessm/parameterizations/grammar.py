@@ -155,7 +155,6 @@ def symbols(names: tuple[str, ...]) -> dict[str, sympy.Symbol]:
     return {WEIGHT: sympy.Symbol(WEIGHT, real=True)} | {name: sympy.Symbol(name, positive=True) for name in names}
 
 
-@lru_cache(maxsize=1024)
 def parse(formula: str, variable: str = WEIGHT, functions: tuple[str, ...] = FUNCTIONS) -> sympy.Expr:
     """Parse a formula into a SymPy expression over the primitives of `primitives.py`.
 
@@ -170,6 +169,34 @@ def parse(formula: str, variable: str = WEIGHT, functions: tuple[str, ...] = FUN
     Raises:
         ParameterizationError: the formula does not follow the grammar, or is undefined everywhere (1/0).
     """
+    return _built(formula, variable, functions)[0]
+
+
+def restrictions(formula: str, variable: str = WEIGHT) -> tuple[tuple[sympy.Expr, sympy.Expr | None], ...]:
+    """What a formula, as it is written, demands of the variable to have a real value.
+
+    SymPy simplifies while it builds: w/w becomes 1 and sqrt(w)^4 becomes w^2. The demands are therefore collected from
+    the syntax tree, part by part.
+
+    Returns:
+        (base, exponent) for each power and quotient (1/x has the exponent -1), (argument, None) for each logarithm;
+        those that hold the variable, innermost first.
+
+    Raises:
+        ParameterizationError: as `parse`.
+
+    Example:
+        >>> restrictions("w/w + log(w)")
+        ((w, -1), (w, None))
+    """
+    return _built(formula, variable, FUNCTIONS)[1]
+
+
+@lru_cache(maxsize=1024)
+def _built(
+    formula: str, variable: str, functions: tuple[str, ...]
+) -> tuple[sympy.Expr, tuple[tuple[sympy.Expr, sympy.Expr | None], ...]]:
+    """The expression of a formula and its restrictions."""
     import sympy
 
     from stablessm.parameterizations import primitives
@@ -180,6 +207,7 @@ def parse(formula: str, variable: str = WEIGHT, functions: tuple[str, ...] = FUN
         "relu": lambda x: sympy.Max(x, 0), "abs": sympy.Abs, "min": sympy.Min, "max": sympy.Max, "erf": sympy.erf,
         "sin": sympy.sin, "cos": sympy.cos, "airy": sympy.airyai, "step": lambda x: sympy.Heaviside(x, 0),
     }  # fmt: skip
+    demands: dict[tuple[sympy.Expr, sympy.Expr | None], None] = {}
 
     def build(node: ast.AST) -> sympy.Expr:
         match node:
@@ -194,7 +222,10 @@ def parse(formula: str, variable: str = WEIGHT, functions: tuple[str, ...] = FUN
             case ast.UnaryOp(operand=operand):
                 return build(operand)
             case ast.Call(func=ast.Name(id=name), args=arguments):
-                return table[name](*map(build, arguments))
+                built = [build(argument) for argument in arguments]
+                if name in ("log", "sqrt"):
+                    demands[built[0], None if name == "log" else sympy.S.Half] = None
+                return table[name](*built)
             case ast.BinOp(left=left, op=op, right=right):
                 first, second = build(left), build(right)
                 match op:
@@ -205,8 +236,10 @@ def parse(formula: str, variable: str = WEIGHT, functions: tuple[str, ...] = FUN
                     case ast.Mult():
                         return first * second
                     case ast.Div():
+                        demands[second, sympy.S.NegativeOne] = None
                         return first / second
                     case _:
+                        demands[first, second] = None
                         return first**second
         raise _refuse(formula, "it is not an arithmetic expression")
 
@@ -215,4 +248,10 @@ def parse(formula: str, variable: str = WEIGHT, functions: tuple[str, ...] = FUN
         raise _refuse(formula, "it divides by zero")
     if expression.has(sympy.I):
         raise _refuse(formula, "it is complex-valued everywhere")
-    return expression
+    symbol = sympy.Symbol(variable, real=True)
+    kept = [
+        (base, exponent)
+        for base, exponent in demands
+        if base.has(symbol) and not (exponent is not None and exponent.is_Integer and exponent >= 0)
+    ]
+    return expression, tuple(kept)

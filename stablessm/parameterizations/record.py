@@ -140,6 +140,17 @@ class Parameterization:
         return elementary(parse(self.formula))
 
     @property
+    def restrictions(self) -> tuple[tuple[sympy.Expr, sympy.Expr | None], ...]:
+        """What the formula as written demands of the weight: (base, exponent) pairs, (argument, None) for a log."""
+        from stablessm.parameterizations.grammar import restrictions
+        from stablessm.parameterizations.primitives import elementary
+
+        return tuple(
+            (elementary(base), None if exponent is None else elementary(exponent))
+            for base, exponent in restrictions(self.formula)
+        )
+
+    @property
     def image(self) -> Interval:
         """The decays the map can reach over all finite weights.
 

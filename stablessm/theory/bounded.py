@@ -10,16 +10,22 @@ from dataclasses import replace
 
 import sympy
 
+from stablessm.theory.approach import trials
 from stablessm.theory.bounds import Bound, Quantity, bound_of, in_words, witness_of
 from stablessm.theory.conditions import failing_values
 from stablessm.theory.domain import under_stability
 from stablessm.theory.enclosure import value_at
 from stablessm.theory.outcomes import Undecided
 from stablessm.theory.problem import Problem
+from stablessm.theory.spotcheck import survives, values_in
 from stablessm.theory.statement import Statement, counterexample_at
 
 Quantities = Callable[[Problem], tuple[str, str, list[Quantity]]]
 """From a problem to what is said beforehand, the quantity's name and its pieces."""
+
+
+_CHOICES = 3
+"""Choices of free constants at which a blow-up is looked for; each costs a proof."""
 
 
 def bounded(identity: str, problem: Problem, quantities: Quantities) -> Statement:
@@ -38,14 +44,20 @@ def bounded(identity: str, problem: Problem, quantities: Quantities) -> Statemen
             before, name, pieces = quantities(case)
             if not pieces:
                 raise Undecided("a stable weight; there is none")
-            return before, name, bound_of(pieces)
+            bound = bound_of(pieces)
+            if not survives(bound, values_in(case, given)):
+                raise Undecided(f"{name} in general; at these constants the numbers are different")
+            return before, name, bound
         except Undecided as reason:
             reasons.append(str(reason))
             return None
 
     found = examined(problem)
     if found is not None:
-        return _stated(identity, problem, found, _for_all(problem, found[2]), given)
+        statement = _stated(identity, problem, found, _for_all(problem, found[2]), given)
+        if statement.verdict != "undecided":
+            return statement
+        reasons.append("a weight at which it is large")
     condition, conditional, needed = None, None, []
     try:
         case, needed = under_stability(replace(problem, values=()))
@@ -56,17 +68,19 @@ def bounded(identity: str, problem: Problem, quantities: Quantities) -> Statemen
         condition = problem.rename(" and ".join(sympy.sstr(requirement.relation()) for requirement in needed))
         if all(requirement.holds(given) for requirement in needed):
             return _stated(identity, case, conditional, condition, given)
-    special = problem.specialised()
-    if special.constants:
-        # A refutation needs one choice of the free constants: one that breaks the condition, if there is one.
-        trial = failing_values(needed, given, special.constants) if condition else None
-        given = trial or given | dict.fromkeys(special.constants, sympy.Integer(1))
-        special = problem.specialised(given)
-    found = examined(special)
-    if found is not None and (found[2].blow_ups or set(given) <= set(dict(problem.values))):
-        return _stated(identity, problem, found, condition if found[2].blow_ups else None, given)
+    for values in _choices(problem, needed if condition else [], given):
+        found = examined(problem.specialised(values))
+        if found is not None and (found[2].blow_ups or set(values) <= set(given)):
+            return _stated(identity, problem, found, condition if found[2].blow_ups else None, values)
     tried = "; ".join(dict.fromkeys(reasons)) or "constants that break the condition"
     return Statement(identity, "undecided", problem.rename(f"tried: {tried}"), condition)
+
+
+def _choices(problem, needed, given):
+    """The values given; where constants are free, a few choices of them, first one that breaks the condition."""
+    free = problem.specialised().constants
+    broken = failing_values(needed, given, free) if free and needed else None
+    return ([broken] if broken else []) + [given | trial for trial in trials(set(free), _CHOICES)]
 
 
 def _for_all(problem, bound) -> str | None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import sympy
 
 from stablessm.theory.enclosure import value_at
-from stablessm.theory.limits import in_exponentials, limit_at, normal, tidy
+from stablessm.theory.exponentials import in_exponentials
+from stablessm.theory.limits import limit_at, normal, tidy
 from stablessm.theory.outcomes import Undecided
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.signs import constant_sign
@@ -19,6 +20,12 @@ from stablessm.theory.zeros import zeros_on
 
 LARGE = 10**6
 """A counter-example shows the quantity above this number."""
+
+_GROWN = 2
+"""Growth over the last weights from 1e20 on that counts as evidence of a slow blow-up, whose limit is proved."""
+
+_NEAR = (*range(1, 13), 20, 40, 80, 150)
+"""Powers of ten at which a quantity is looked at on its way to infinity; past the last, eigenvalues underflow."""
 
 _LARGEST_SLOPE = 60
 """Operations in a derivative beyond which its zeros are not looked for: the supremum is then left open."""
@@ -64,6 +71,8 @@ class BlowUp:
             if speed is not None:
                 return f"like exp({problem.text(tidy(speed) * W)}), up to powers, as {approach}"
             order = limit_at(normal(rate * (W - point if finite else W)), W, point, self.side)
+            if order == 0:
+                return f"slower than any power of {distance}, as a logarithm does, as {approach}"
             if order not in _INFINITE:
                 return f"like {distance}^({problem.text(tidy(order))}) as {approach}"
             speed = limit_at(rate, W, point, self.side)
@@ -74,23 +83,28 @@ class BlowUp:
         return f"like exp({problem.text(tidy(speed) * W)}), up to powers, as {approach}"
 
     def _exponential_speed(self) -> sympy.Expr | None:
-        """k where q grows like e^(k w) up to powers of w: k = lim u q'/q, for q, or q w, a function of u = e^w."""
+        """k where q grows like e^(k w) up to powers of w: k = r lim u q'/q, q or q w in u = e^(r w)."""
         u = sympy.Symbol("u", positive=True)
         for form in (self.quantity.expression, self.quantity.expression * W):
             powers = in_exponentials(normal(form), W, u)
-            if powers is not None and W not in powers.free_symbols:
-                rate = normal(u * sympy.diff(powers, u) / powers)
-                speed = limit_at(rate, u, sympy.oo if self.point is sympy.oo else sympy.Integer(0), self.side)
-                return None if speed in (*_INFINITE, 0) else speed
+            if powers is not None and W not in powers[0].free_symbols:
+                order = normal(u * sympy.diff(powers[0], u) / powers[0])
+                end = sympy.oo if self.point is sympy.oo else sympy.Integer(0)
+                speed = limit_at(order, u, end, "+" if end == 0 else "-")
+                return None if speed in (*_INFINITE, 0) else speed * powers[1]
         return None
 
     def weights(self, values: dict) -> list[sympy.Expr]:
         """Weights that approach the point from inside the piece."""
         if self.point in _INFINITE:
             steps = [sympy.Integer(n) for n in (3, 5, 10, 15, 20, 30, 50, 100, 200, 500)]
-            return [(-n if self.point < 0 else n) for n in steps + [sympy.Integer(10) ** k for k in range(3, 13)]]
+            steps += [sympy.Integer(10) ** k for k in _NEAR if k > 2]
+            return [(-n if self.point < 0 else n) for n in steps]
         direction = 1 if self.side == "+" else -1
-        return [self.point.subs(values) + direction * sympy.Rational(1, 10**k) for k in range(1, 13)]
+        return [
+            self.point.subs(values) + direction * sympy.Rational(1, 10**k)
+            for k in (*range(1, 13), 20, 40, 80, 160, 300)
+        ]
 
 
 @dataclass(frozen=True)
@@ -102,11 +116,13 @@ class Bound:
         values: the moduli among which the supremum is, with where: (modulus, weight, attained);
             the weight is None where q is constant on a piece. Empty if not found.
         constant: the modulus, where q is constant.
+        limits: what that rests on: (quantity, end of its piece, side, limit).
     """
 
     blow_ups: tuple[BlowUp, ...]
     values: tuple[tuple[sympy.Expr, sympy.Expr | None, bool], ...] = ()
     constant: sympy.Expr | None = None
+    limits: tuple[tuple[Quantity, sympy.Expr, str, sympy.Expr], ...] = ()
 
 
 def bound_of(quantities: list[Quantity]) -> Bound:
@@ -120,18 +136,19 @@ def bound_of(quantities: list[Quantity]) -> Bound:
         moduli = [_modulus(q.expression) for q in pieces]
         if all(constant_sign(m - moduli[0]) == 0 for m in moduli):
             return Bound((), ((moduli[0], sympy.Integer(0), True),), moduli[0])
-    blow_ups, values = [], []
+    blow_ups, values, limits = [], [], []
     for q in pieces:
         if W not in q.expression.free_symbols:
             continue
         for point, side in ((q.lower, "+"), (q.upper, "-")):
             value = limit_at(q.expression, W, point, side)
+            limits.append((q, point, side, value))
             if value in _INFINITE:
                 blow_ups.append(BlowUp(q, point, side))
             else:
                 values.append((_modulus(value), point, False))
     if blow_ups:
-        return Bound(tuple(blow_ups))
+        return Bound(tuple(blow_ups), limits=tuple(limits))
     try:
         for q in pieces:
             slope = normal(sympy.diff(q.expression, W))
@@ -139,12 +156,12 @@ def bound_of(quantities: list[Quantity]) -> Bound:
                 values.append((_modulus(q.expression), None, True))
                 continue
             if slope.count_ops() > _LARGEST_SLOPE:
-                return Bound(())
+                return Bound((), limits=tuple(limits))
             for point in zeros_on(slope, W, q.lower, q.upper):
                 values.append((_modulus(normal(q.expression.subs(W, point))), point, True))
     except Undecided:
-        return Bound(())
-    return Bound((), tuple(_largest(values)))
+        return Bound((), limits=tuple(limits))
+    return Bound((), tuple(_largest(values)), limits=tuple(limits))
 
 
 def _modulus(value):
@@ -164,8 +181,13 @@ def _largest(values):
 
 
 def witness_of(bound: Bound, values: dict, large: int = LARGE) -> tuple[sympy.Expr, object] | None:
-    """A weight at which the quantity is above a large number, checked by interval arithmetic, and the value there."""
+    """A weight at which the quantity is above a large number, checked by interval arithmetic, and the value there.
+
+    A logarithm never gets there: where none is found, the farthest weight to which the size went on growing.
+    """
+    slow = None
     for blow_up in bound.blow_ups:
+        seen = []
         for weight in blow_up.weights(values):
             try:
                 size = abs(value_at(blow_up.quantity.expression, values | {W: weight}))
@@ -173,7 +195,11 @@ def witness_of(bound: Bound, values: dict, large: int = LARGE) -> tuple[sympy.Ex
                 continue
             if size > large:
                 return weight, size
-    return None
+            seen.append((size, weight))
+        last = [size for size, _ in seen[-4:]]
+        if slow is None and len(last) == 4 and last == sorted(set(last)) and last[-1] > _GROWN * last[0]:
+            slow = seen[-1]
+    return slow and (slow[1], slow[0])
 
 
 def in_words(problem: Problem, name: str, bound: Bound) -> str:

@@ -5,9 +5,10 @@ from itertools import product
 
 import sympy
 
+from stablessm.theory.approach import TRIAL_VALUES
 from stablessm.theory.limits import normal
 from stablessm.theory.outcomes import Undecided
-from stablessm.theory.signs import TRIAL_VALUES, constant_sign
+from stablessm.theory.signs import constant_sign
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import sympy
 
+from stablessm.theory.approach import TRIAL_VALUES
 from stablessm.theory.bounded import bounded
 from stablessm.theory.bounds import Quantity
 from stablessm.theory.domain import Cell, cells_of, covering, decaying
@@ -23,7 +24,7 @@ from stablessm.theory.jumps import jump_of
 from stablessm.theory.limits import normal
 from stablessm.theory.outcomes import Undecided
 from stablessm.theory.problem import Problem, W
-from stablessm.theory.signs import TRIAL_VALUES, inner_points, sign_on
+from stablessm.theory.signs import inner_points, sign_on
 from stablessm.theory.statement import Statement, counterexample_at
 
 
@@ -47,16 +48,23 @@ def lipschitz(problem: Problem) -> Statement:
     def quantities(case):
         return "", name, [Quantity(c.lower, c.upper, sympy.diff(1 / c.margin(), W, 2)) for c in decaying(case)]
 
-    try:
-        jump = jump_of(decaying(problem), lambda cell: sympy.diff(1 / cell.margin(), W))
-    except Undecided as reason:
-        return Statement("lipschitz", "undecided", problem.rename(f"tried: {reason}"))
+    tried, jump = [], None
+    for case in dict.fromkeys((problem, problem.specialised())):
+        try:
+            jump = jump_of(decaying(case), lambda cell: sympy.diff(1 / cell.margin(), W))
+            break
+        except Undecided as reason:
+            tried.append(str(reason))
+    else:
+        return Statement("lipschitz", "undecided", problem.rename(f"tried: {'; '.join(dict.fromkeys(tried))}"))
     if jump is None:
         return bounded("lipschitz", problem, quantities)
     values = dict.fromkeys(problem.constants, sympy.Integer(1)) | dict(problem.values)
     point, left, right = (problem.text(part) for part in jump)
     shown = f"{name} is not bounded: tau' jumps from {left} to {right} at w = {point}"
-    return Statement("lipschitz", "refuted", shown, "never", counterexample_at(problem, jump[0], values))
+    return Statement(
+        "lipschitz", "refuted", shown, "never" if case == problem else None, counterexample_at(problem, jump[0], values)
+    )
 
 
 def stable_cells(case: Problem) -> tuple[Cell, ...]:
@@ -99,24 +107,27 @@ def criterion(problem: Problem) -> Statement:
     discrete = problem.link != "continuous"
     form = "f'/(1 - f)^2 = 2 a w" if discrete else "f'/f^2 = 2 a w"
     solved = f"{form} has the solutions f = {solution(discrete)[0]}"
-    try:
-        cells = decaying(problem)
-    except Undecided:
-        cells = decaying(problem.specialised())
-    ratios = {(c.lower, c.upper): normal(sympy.diff(1 / c.margin(), W) / W) for c in cells}
-    if not ratios:
-        return Statement("criterion", "undecided", f"{solved}; tried: a stable weight; there is none")
-    levels = set(ratios.values())
-    if (
-        len(levels) == 1
-        and W not in (level := levels.pop()).free_symbols
-        and sign_on(level, W, *next(iter(ratios))) == 1
-    ):
-        constants = problem.constants
-        condition = problem.rename("all " + ", ".join(f"{symbol} > 0" for symbol in constants)) if constants else None
-        shown = f"{solved}; this map is one of them, with 2 a = {problem.text(level)}"
-        return Statement("criterion", "proved", shown, condition)
+    for case in dict.fromkeys((problem, problem.specialised())):
+        try:
+            ratios = _ratios(case)
+        except Undecided:
+            if case.constants == problem.specialised().constants:
+                raise
+            continue
+        if not ratios:
+            return Statement("criterion", "undecided", f"{solved}; tried: a stable weight; there is none")
+        level = next(iter(ratios.values()))
+        constant = set(ratios.values()) == {level} and W not in level.free_symbols
+        if constant and sign_on(level, W, *next(iter(ratios))) == 1:
+            names = ", ".join(f"{symbol} > 0" for symbol in case.constants)
+            shown = f"{solved}; this map is one of them, with 2 a = {problem.text(level)}"
+            return Statement("criterion", "proved", shown, problem.rename(f"all {names}") if names else None)
     return _not_a_solution(problem, solved, ratios)
+
+
+def _ratios(case: Problem) -> dict[tuple[sympy.Expr, sympy.Expr], sympy.Expr]:
+    """f'/(f^2 w) on each cell: 2 a for a solution."""
+    return {(c.lower, c.upper): normal(sympy.diff(1 / c.margin(), W) / W) for c in decaying(case)}
 
 
 def _not_a_solution(problem, solved, ratios):
@@ -137,6 +148,7 @@ def _not_a_solution(problem, solved, ratios):
                 shown = "; ".join(f"f'/(f^2 w) = {float(v):.6g} at w = {p}" for p, v in [*seen, (weight, size)])
                 shown = shown.replace("f^2", "(1 - f)^2") if problem.link != "continuous" else shown
                 example = counterexample_at(problem, weight, values)
-                return Statement("criterion", "refuted", f"{solved}; this map is none: {shown}", "never", example)
+                condition = None if problem.constants else "never"  # other constants may make it a solution
+                return Statement("criterion", "refuted", f"{solved}; this map is none: {shown}", condition, example)
             seen = seen or [(weight, size)]
     return Statement("criterion", "undecided", f"{solved}; tried: two weights at which the ratio differs")

@@ -5,7 +5,7 @@ margin is |f| = s in continuous time and 1 - |f| in discrete time: s or 2 - s un
 not), 1 - e^{-s} under the link e^{-s}.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy
 
@@ -50,7 +50,7 @@ def cells_of(problem: Problem) -> tuple[Cell, ...]:
         Undecided: an end of a cell could not be located for all values of the constants.
     """
     cells: list[Cell] = []
-    for piece in pieces_of(problem.decay, W):
+    for piece in pieces_of(problem.decay, W, restrictions=problem.restrictions):
         if piece.expression is None:
             continue
         for cell, sign in signed_cells(piece, W):
@@ -88,7 +88,7 @@ def covering(problem: Problem) -> tuple[Cell, ...]:
     if problem.link != "one-minus":
         return cells_of(problem)
     cells = []
-    for piece in pieces_of(problem.decay, W):
+    for piece in pieces_of(problem.decay, W, restrictions=problem.restrictions):
         if piece.expression is None:
             continue
         for cell, sign in signed_cells(piece, W):
@@ -106,7 +106,7 @@ def decaying(problem: Problem) -> tuple[Cell, ...]:
         Undecided: as `cells_of`.
     """
     cells = []
-    for piece in pieces_of(problem.decay, W):
+    for piece in pieces_of(problem.decay, W, restrictions=problem.restrictions):
         if piece.expression is not None:
             branch = "exp" if problem.link == "exponential" else "s"
             for cell, sign in signed_cells(piece, W):
@@ -126,4 +126,4 @@ def under_stability(problem: Problem) -> tuple[Problem, list[Requirement]]:
         raise Undecided("no condition on the constants makes the map stable")
     forward, back = assumed(needed)
     names = problem.names + tuple((new, str(new)) for new in back)
-    return Problem(problem.decay.subs(forward), problem.link, (), names, tuple(back.items())), needed
+    return replace(problem.substituted(forward), values=(), names=names, back=tuple(back.items())), needed

@@ -9,9 +9,11 @@ maps are compared at equal memory. `proved` means: derived symbolically from the
 difference of the formula itself to 20 digits at points of every piece.
 """
 
+import mpmath
 import sympy
 from mpmath import iv
 
+from stablessm.theory.approach import trials
 from stablessm.theory.domain import Cell
 from stablessm.theory.enclosure import DIGITS, enclose, value_at
 from stablessm.theory.inverse import inverse_of
@@ -19,7 +21,7 @@ from stablessm.theory.limits import normal, tidy
 from stablessm.theory.outcomes import Undecided
 from stablessm.theory.pieces import pieces_of
 from stablessm.theory.problem import Problem, S, W
-from stablessm.theory.signs import TRIAL_VALUES, inner_points, sign_on
+from stablessm.theory.signs import inner_points, sign_on
 from stablessm.theory.statement import Statement
 
 FORMS = {"continuous": "|f'|/f^2", "one-minus": "|f'|/(1 - |f|)^2", "exponential": "|f'|/(1 - |f|)^2"}
@@ -42,7 +44,7 @@ def scale_cells(problem: Problem) -> list[Cell]:
         Undecided: the formula could not be cut into smooth pieces.
     """
     cells = []
-    for piece in pieces_of(problem.decay, W):
+    for piece in pieces_of(problem.decay, W, restrictions=problem.restrictions):
         if piece.expression is None or sign_on(piece.expression, W, piece.lower, piece.upper) in (0, -1):
             continue
         branches = {"continuous": ["s"], "exponential": ["exp"], "one-minus": ["s", "2-s"]}[problem.link]
@@ -114,9 +116,8 @@ def _where(problem, cell, cells) -> str:
 def _points(cell: Cell):
     """Exact weights inside a cell with exact constants: (weight, values)."""
     symbols = cell.decay.free_symbols | cell.lower.free_symbols | cell.upper.free_symbols
-    constants = sorted(symbols - {W}, key=str)
-    for shift in range(3 if constants else 1):
-        values = {c: TRIAL_VALUES[(shift + 2 * i) % len(TRIAL_VALUES)] for i, c in enumerate(constants)}
+    constants = symbols - {W}
+    for values in trials(constants, 3):
         for point in inner_points(cell.lower, cell.upper):
             yield point.subs(values), values
 
@@ -142,12 +143,11 @@ def _agrees_on(cell, first, second) -> bool:
                 right = _differenced(cell, point, values) if second is None else enclose(second, at)
             except ArithmeticError:
                 continue
-            size = abs(left) + abs(right)
-            if max(left.delta, right.delta) > size.b / 10**AGREEMENT:
+            size, gap = (abs(left) + abs(right)).b, abs(left) - abs(right)
+            tiny = mpmath.mpf(10) ** -(DIGITS // 2)
+            if max(left.delta, right.delta) > max(size / 10**AGREEMENT, tiny):
                 continue  # cancellation: the point says nothing at this precision
-            if (abs(left) - abs(right)).b < -size.b / 10**AGREEMENT or (
-                abs(left) - abs(right)
-            ).a > size.b / 10**AGREEMENT:
+            if gap.b < -max(size / 10**AGREEMENT, tiny) or gap.a > max(size / 10**AGREEMENT, tiny):
                 return False
             compared += 1
     finally:

@@ -2,7 +2,8 @@
 
 import sympy
 
-from stablessm.theory.limits import in_exponentials, normal
+from stablessm.theory.exponentials import in_exponentials
+from stablessm.theory.limits import normal
 from stablessm.theory.outcomes import Undecided
 from stablessm.theory.problem import S, W
 
@@ -39,14 +40,15 @@ def inverse_of(decay: sympy.Expr) -> sympy.Expr:
         return _peeled(decay, S)
     rational = normal(decay)
     u = sympy.Symbol("u", positive=True)
-    candidates = [(sympy.fraction(sympy.together(rational - S))[0], W)]
-    polynomial = in_exponentials(sympy.expand(candidates[0][0]), W, u)
-    if polynomial is not None and W not in polynomial.free_symbols:
-        candidates.append((sympy.fraction(sympy.together(polynomial))[0], u))
-    for equation, unknown in candidates:
-        root = _largest_root(equation, unknown)
+    equation = sympy.fraction(sympy.together(rational - S))[0]
+    root = _largest_root(equation, W)
+    if root is not None:
+        return root
+    polynomial = in_exponentials(sympy.expand(equation), W, u)
+    if polynomial is not None and W not in polynomial[0].free_symbols:
+        root = _largest_root(sympy.fraction(sympy.together(polynomial[0]))[0], u)
         if root is not None:
-            return sympy.log(root) if unknown is u else root
+            return sympy.log(root) / polynomial[1]
     raise Undecided(f"the inverse of {decay}")
 
 

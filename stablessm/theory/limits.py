@@ -3,8 +3,10 @@
 from functools import lru_cache
 
 import sympy
-from sympy.core.function import AppliedUndef
 
+from stablessm.theory.approach import contradicts
+from stablessm.theory.exponentials import in_exponentials
+from stablessm.theory.orders import limit_by_orders
 from stablessm.theory.outcomes import Undecided
 
 _INFINITE = (sympy.oo, -sympy.oo)
@@ -64,42 +66,51 @@ def limit_at(expression: sympy.Expr, variable: sympy.Symbol, point: sympy.Expr, 
     if point in _INFINITE:
         u = sympy.Symbol("u", positive=True)
         powers = in_exponentials(normal(expression), variable, u)
-        if powers is not None and variable not in powers.free_symbols:
-            return limit_at(powers, u, sympy.oo if point is sympy.oo else sympy.Integer(0), side)
-    for form in dict.fromkeys((expression, normal(expression))):
-        try:
-            value = sympy.limit(form, variable, point, "-" if side == "-" else "+")
-        except (NotImplementedError, ValueError, TypeError, AttributeError, RecursionError, ArithmeticError):
-            continue
-        if _usable(value, variable):
+        if powers is not None and variable not in powers[0].free_symbols:
+            end = sympy.oo if point is sympy.oo else sympy.Integer(0)
+            return limit_at(powers[0], u, end, "+" if end == 0 else "-")
+    forms = dict.fromkeys((expression, normal(expression)))
+    for form in forms:
+        value = limit_by_orders(form, variable, point, side)
+        if value is not None:
             return value
+    if not any(_holds_symbolic_power(form, variable) for form in forms):
+        for form in forms:
+            try:
+                value = sympy.limit(form, variable, point, "-" if side == "-" else "+")
+            except (NotImplementedError, ValueError, TypeError, AttributeError, RecursionError, ArithmeticError):
+                continue
+            if _usable(value, variable) and contradicts(expression, variable, point, side, value) is False:
+                return value
     raise Undecided(f"the limit of {expression} as w tends to {point}")
 
 
 def _substituted(expression, variable, point):
+    """The value at a point where every part of the expression is continuous, hence the limit.
+
+    Each power and logarithm is looked at by itself: in the product of 0 with 0^(p - 2) SymPy sees a 0.
+    """
+    for node in expression.atoms(sympy.Pow, sympy.log):
+        inside = node.args[0].subs(variable, point)
+        if isinstance(node, sympy.exp) or not node.has(variable):
+            continue
+        if isinstance(node, sympy.log):
+            continuous = inside.is_positive
+        else:
+            exponent = node.exp.subs(variable, point)
+            continuous = inside.is_nonzero or (inside.is_zero and exponent.is_positive)
+        if not continuous:
+            return None
     value = expression.subs(variable, point)
-    finite = not value.has(sympy.oo, -sympy.oo, sympy.zoo, sympy.nan, sympy.AccumBounds)
-    return value if finite and value.is_real is not False and not value.has(sympy.I) else None
+    return value if value.is_finite and value.is_real and not value.has(sympy.I) else None
 
 
 def _usable(value, variable) -> bool:
-    if value in _INFINITE:
-        return True
-    unusable = (sympy.Limit, sympy.AccumBounds, sympy.zoo, sympy.nan, sympy.I, sympy.oo, -sympy.oo, AppliedUndef)
-    return variable not in value.free_symbols and not value.has(*unusable)
+    """Whether a limit is infinite, or finite for all values of the constants."""
+    return value in _INFINITE or (variable not in value.free_symbols and bool(value.is_finite and value.is_real))
 
 
-def in_exponentials(h: sympy.Expr, variable: sympy.Symbol, base: sympy.Expr) -> sympy.Expr | None:
-    """`h` with exp(k variable + c) written as base^k e^c, or None where `h` holds no such exponential of integer k."""
-    found = False
-
-    def rewritten(node):
-        nonlocal found
-        rate = sympy.diff(node.args[0], variable)
-        if not rate.is_Integer:
-            return node
-        found = True
-        return base**rate * sympy.exp(sympy.expand(node.args[0] - rate * variable))
-
-    result = h.replace(lambda node: isinstance(node, sympy.exp) and variable in node.free_symbols, rewritten)
-    return result if found else None
+def _holds_symbolic_power(expression, variable) -> bool:
+    """Whether the variable is raised to an exponent that holds a constant: orders may then be equal by accident."""
+    powers = expression.atoms(sympy.Pow)
+    return any(node.base.has(variable) and node.exp.free_symbols - {variable} for node in powers)

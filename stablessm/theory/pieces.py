@@ -11,6 +11,8 @@ from itertools import pairwise
 import sympy
 
 from stablessm.theory.outcomes import Undecided
+from stablessm.theory.problem import Restriction
+from stablessm.theory.restrictions import is_real, restrictions_in
 from stablessm.theory.signs import sign_on
 from stablessm.theory.zeros import zeros_on
 
@@ -39,9 +41,22 @@ class Piece:
 
 @lru_cache(maxsize=512)
 def pieces_of(
-    expression: sympy.Expr, w: sympy.Symbol, lower: sympy.Expr = -sympy.oo, upper: sympy.Expr = sympy.oo
+    expression: sympy.Expr,
+    w: sympy.Symbol,
+    lower: sympy.Expr = -sympy.oo,
+    upper: sympy.Expr = sympy.oo,
+    restrictions: tuple[Restriction, ...] = (),
 ) -> tuple[Piece, ...]:
     """Cut (lower, upper) into open intervals on which `expression` is smooth or undefined.
+
+    Gaps come first: once a kink is resolved, 0 times something without a value has become 0.
+
+    Args:
+        expression: what is cut.
+        w: its variable.
+        lower: lower end.
+        upper: upper end.
+        restrictions: demands on the variable beyond those that the expression shows.
 
     Raises:
         Undecided: a switching point or a gap could not be located for all values of the constants.
@@ -51,20 +66,34 @@ def pieces_of(
         >>> [(p.lower, p.upper, p.expression) for p in pieces_of(sympy.Abs(w), w)]
         [(-oo, 0, -w), (0, oo, w)]
     """
+    result: list[Piece] = []
+    for part in _defined(expression, w, lower, upper, restrictions):
+        result += [part] if part.expression is None else _smooth(part, w)
+    return tuple(result)
+
+
+def _smooth(part: Piece, w: sympy.Symbol) -> list[Piece]:
+    """A piece on which the expression has a value, cut at its kinks."""
+    expression = part.expression
     kink = next((node for node in sympy.postorder_traversal(expression) if _is_kink(node, w)), None)
     if kink is None:
-        return tuple(_defined_pieces(expression, w, lower, upper))
+        return [Piece(part.lower, part.upper, _without_powers(expression, w))]
     first, *others = kink.args
     switch = first - others[0] if others else first
     result: list[Piece] = []
-    for part in pieces_of(switch, w, lower, upper):
-        if part.expression is None:
-            result.append(part)
-            continue
-        for cell, sign in signed_cells(part, w):
+    for inner in _smooth(Piece(part.lower, part.upper, switch), w):
+        for cell, sign in signed_cells(inner, w):
             resolved = expression.xreplace({kink: _resolved(kink, sign)})
-            result += pieces_of(resolved, w, cell.lower, cell.upper)
-    return tuple(result)
+            result += _smooth(Piece(cell.lower, cell.upper, resolved), w)
+    return result
+
+
+def _without_powers(expression, w):
+    """Powers that hold the variable in base and exponent as exponentials; their base is positive on a piece."""
+    return expression.replace(
+        lambda node: node.is_Pow and not isinstance(node, sympy.exp) and node.exp.has(w),
+        lambda node: sympy.exp(node.exp * sympy.log(node.base)),
+    )
 
 
 def signed_cells(part: Piece, w: sympy.Symbol) -> list[tuple[Piece, int]]:
@@ -99,28 +128,30 @@ def _resolved(kink, sign):
     return kink.func(first if takes_first else second, *rest)
 
 
-def _restrictions(expression, w):
-    """Sub-expressions that must be positive (True) or only non-zero (False), innermost first."""
-    for node in sympy.postorder_traversal(expression):
-        if isinstance(node, sympy.log) and w in node.free_symbols:
-            yield node.args[0], True
-        elif isinstance(node, sympy.Pow) and not isinstance(node, sympy.exp) and w in node.free_symbols:
-            if not node.exp.is_integer:
-                yield node.base, True
-            elif not node.exp.is_nonnegative:
-                yield node.base, False
-
-
-def _defined_pieces(expression, w, lower, upper):
+def _defined(expression, w, lower, upper, restrictions):
     parts = [Piece(lower, upper, expression)]
-    for inner, positive in dict.fromkeys(_restrictions(expression, w)):
+    for inner, exponent in dict.fromkeys([*restrictions, *restrictions_in(expression, w)]):
         following: list[Piece] = []
         for part in parts:
             if part.expression is None:
                 following.append(part)
                 continue
-            for cell, sign in signed_cells(Piece(part.lower, part.upper, inner), w):
-                real = sign > 0 or (not positive and sign != 0)
-                following.append(Piece(cell.lower, cell.upper, expression if real else None))
-        parts = following
+            for piece in pieces_of(inner, w, part.lower, part.upper):
+                if piece.expression is None:
+                    following.append(piece)
+                    continue
+                for cell, sign in signed_cells(piece, w):
+                    real = is_real(sign, exponent, w)
+                    following.append(Piece(cell.lower, cell.upper, expression if real else None))
+        parts = _joined(following)
     return parts
+
+
+def _joined(parts: list[Piece]) -> list[Piece]:
+    """Neighbours without a value as one gap."""
+    result: list[Piece] = []
+    for part in parts:
+        if result and part.expression is None and result[-1].expression is None:
+            part = Piece(result.pop().lower, part.upper, None)
+        result.append(part)
+    return result

@@ -13,6 +13,8 @@ import sympy
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
+from stablessm.theory.exponentials import natural
+
 W = sympy.Symbol("w", real=True)
 """The weight."""
 
@@ -21,6 +23,10 @@ S = sympy.Symbol("s", positive=True)
 
 _MANY = 120
 """Renamings tried; up to five constants this is all of them."""
+
+
+Restriction = tuple[sympy.Expr, sympy.Expr | None]
+"""A base and its exponent, or the argument of a logarithm and None: the sign of the first must allow a real value."""
 
 
 class _Printer(StrPrinter):
@@ -52,6 +58,7 @@ class Problem:
         values: exact values of constants, for those that have one.
         names: the user's name of each constant.
         back: what constants that were put in by a proof stand for, e.g. d = b - 1/2.
+        restrictions: what the formula as written demands of the weight beyond what is left of it in `decay`.
     """
 
     decay: sympy.Expr
@@ -59,11 +66,13 @@ class Problem:
     values: tuple[tuple[sympy.Symbol, sympy.Rational], ...] = ()
     names: tuple[tuple[sympy.Symbol, str], ...] = ()
     back: tuple[tuple[sympy.Symbol, sympy.Expr], ...] = ()
+    restrictions: tuple[Restriction, ...] = ()
 
     @property
     def constants(self) -> tuple[sympy.Symbol, ...]:
         """The constants that are still symbols."""
-        return tuple(sorted(self.decay.free_symbols - {W}, key=str))
+        held = set().union(*(inner.free_symbols for inner, _ in self.restrictions))
+        return tuple(sorted((self.decay.free_symbols | held) - {W}, key=str))
 
     @property
     def eigenvalue(self) -> sympy.Expr:
@@ -78,7 +87,15 @@ class Problem:
         """The problem with the constants' values (or the given ones) put in."""
         chosen = dict(self.values) if values is None else values
         kept = tuple((symbol, value) for symbol, value in self.values if symbol not in chosen)
-        return replace(self, decay=self.decay.subs(chosen), values=kept)
+        return replace(self.substituted(chosen), values=kept)
+
+    def substituted(self, chosen: dict[sympy.Symbol, sympy.Expr]) -> "Problem":
+        """The problem with expressions put in for some constants, their values kept."""
+        restrictions = tuple(
+            (inner.subs(chosen), exponent if exponent is None else exponent.subs(chosen))
+            for inner, exponent in self.restrictions
+        )
+        return replace(self, decay=natural(self.decay.subs(chosen), W), restrictions=restrictions)
 
     def text(self, expression: object) -> str:
         """Text of an expression, in the user's names and the formula language's functions."""
@@ -94,15 +111,23 @@ class Problem:
         return re.sub(r"\b[A-Za-z]\w*\b", lambda found: names.get(found.group(), found.group()), text)
 
 
-def problem_of(expression: sympy.Expr, link: str, constants: dict[str, float] | None = None) -> Problem:
+def problem_of(
+    expression: sympy.Expr,
+    link: str,
+    constants: dict[str, float] | None = None,
+    restrictions: tuple[Restriction, ...] = (),
+) -> Problem:
     """The canonical problem of a decay.
 
     Args:
         expression: s(w) in elementary functions; `w` is the symbol named "w", every other symbol a constant.
         link: how the decay becomes an eigenvalue.
         constants: values by the constants' own names; a decimal number is taken exactly as written.
+        restrictions: what the formula as written demands of the weight, see `Problem`.
     """
-    exact = expression.replace(lambda node: isinstance(node, sympy.Float), lambda node: sympy.Rational(str(node)))
+    parts = [part for pair in restrictions for part in pair]
+    exact = sympy.Tuple(expression, *(sympy.S.NaN if part is None else part for part in parts))
+    exact = exact.replace(lambda node: isinstance(node, sympy.Float), lambda node: sympy.Rational(str(node)))
     exact = exact.xreplace({symbol: W for symbol in exact.free_symbols if symbol.name == "w"})
     originals = sorted(exact.free_symbols - {W}, key=str)
     canonical = [sympy.Symbol(f"k{i + 1}", positive=True) for i in range(len(originals))]
@@ -110,8 +135,9 @@ def problem_of(expression: sympy.Expr, link: str, constants: dict[str, float] | 
     forms = [exact.xreplace(dict(zip(order, canonical, strict=True))) for order in orders]
     _, order, form = min(zip(map(sympy.srepr, forms), orders, forms, strict=True), key=lambda found: found[0])
     given = constants or {}
+    parts = [None if part is sympy.S.NaN else part for part in form[1:]]
     return Problem(
-        decay=form,
+        decay=natural(form[0], W),
         link=link,
         values=tuple(
             (symbol, sympy.Rational(str(given[old.name])))
@@ -119,4 +145,5 @@ def problem_of(expression: sympy.Expr, link: str, constants: dict[str, float] | 
             if old.name in given
         ),
         names=tuple((symbol, old.name) for old, symbol in zip(order, canonical, strict=True)),
+        restrictions=tuple(zip(parts[::2], parts[1::2], strict=True)),
     )

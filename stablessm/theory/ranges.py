@@ -5,14 +5,16 @@ the values strictly between its limits there. Its range is therefore known from 
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import sympy
 
+from stablessm.theory.approach import TRIAL_VALUES, trials
 from stablessm.theory.enclosure import enclose
 from stablessm.theory.limits import limit_at, normal
-from stablessm.theory.outcomes import Undefined
+from stablessm.theory.outcomes import Undecided, Undefined
 from stablessm.theory.pieces import Piece
-from stablessm.theory.signs import TRIAL_VALUES, constant_sign, inner_points
+from stablessm.theory.signs import constant_sign, inner_points
 from stablessm.theory.zeros import zeros_on
 
 _INFINITE = (sympy.oo, -sympy.oo)
@@ -57,12 +59,47 @@ def extremes_of(whole: sympy.Expr, pieces: tuple[Piece, ...], w: sympy.Symbol) -
             span = (piece.lower, piece.upper)
             found.append(Extreme(normal(smooth), inner_points(*span)[1], True, span=span))
             continue
-        for point in zeros_on(slope, w, piece.lower, piece.upper):
-            found.append(Extreme(normal(smooth.subs(w, point)), point, True))
+        inner = [
+            Extreme(normal(smooth.subs(w, point)), point, True)
+            for point in zeros_on(slope, w, piece.lower, piece.upper)
+        ]
+        ends = []
         for end, side in ((piece.lower, "+"), (piece.upper, "-")):
             value = limit_at(smooth, w, end, side)
-            found.append(Extreme(value, end, end not in _INFINITE and _takes(whole, w, end, value), side))
+            ends.append(Extreme(value, end, end not in _INFINITE and _takes(whole, w, end, value), side))
+        _check_monotone(smooth, w, [ends[0], *inner, ends[1]])
+        found += inner + ends
     return list({(e.value, e.weight, e.attained): e for e in found}.values())
+
+
+def _check_monotone(smooth, w, extremes):
+    """Between neighbours the map is strictly monotone: equal values there, or a value outside them, are an error.
+
+    Raises:
+        Undecided: a limit or the list of critical points is wrong.
+    """
+    for low, high in pairwise(extremes):
+        if low.value == high.value:
+            raise Undecided(f"a map that is strictly monotone from {low.weight} to {high.weight}, with equal ends")
+        for values in trials((smooth.free_symbols | low.weight.free_symbols | high.weight.free_symbols) - {w}, 2):
+            for point in inner_points(low.weight, high.weight):
+                if not _between(smooth, low.value, high.value, values | {w: point.subs(values)}):
+                    raise Undecided(f"the values of {smooth} between {low.weight} and {high.weight}")
+
+
+def _between(smooth, first, second, at) -> bool:
+    """Whether nothing speaks against a value lying between two others."""
+    gaps = []
+    for end in (first, second):
+        try:
+            gaps.append((1 if end > 0 else -1) if end in _INFINITE else enclose(end - smooth, at))
+        except ArithmeticError:
+            return True
+    above, below = (
+        [gap > 0 if isinstance(gap, int) else bool(gap.a > 0) for gap in gaps],
+        [gap < 0 if isinstance(gap, int) else bool(gap.b < 0) for gap in gaps],
+    )
+    return not (all(above) or all(below))
 
 
 def _takes(whole, w, point, value) -> bool:

@@ -18,18 +18,18 @@ from functools import lru_cache
 
 import sympy
 
+from stablessm.theory.approach import TRIAL_VALUES, trials
 from stablessm.theory.enclosure import enclose
-from stablessm.theory.limits import in_exponentials, limit_at, normal
+from stablessm.theory.exponentials import in_exponentials
+from stablessm.theory.limits import limit_at, normal
 from stablessm.theory.outcomes import Undecided
+from stablessm.theory.roots import without_roots
 
 DEPTH = 4
 """How many derivatives the monotonicity argument may take."""
 
 _LARGEST = 50
 """Operations in an expression beyond which its derivative is not looked at: it only grows."""
-
-TRIAL_VALUES = tuple(sympy.Rational(*pair) for pair in ((1, 1), (3, 7), (11, 4), (1, 50), (40, 1)))
-"""Positive numbers tried for constants without a value."""
 
 
 @lru_cache(maxsize=8192)
@@ -86,6 +86,9 @@ def sign_on(g: sympy.Expr, w: sympy.Symbol, lower: sympy.Expr, upper: sympy.Expr
     g = normal(g)
     if w not in g.free_symbols:
         return constant_sign(g)
+    rooted = without_roots(g, w, lower, upper)
+    if rooted is not None:
+        return sign_on(rooted.form, rooted.root, rooted.lower, rooted.upper, depth)
     if _changes(g, w, lower, upper):
         return None
     sign = 1
@@ -95,9 +98,14 @@ def sign_on(g: sympy.Expr, w: sympy.Symbol, lower: sympy.Expr, upper: sympy.Expr
             base, power = factor, sympy.Integer(1)
         found = _factor_sign(base, w, lower, upper, depth)
         if not found:
-            return found
+            # The product may be a sum of positive terms although a factor is not: 1 + w^7 for w > 0.
+            return found if found == 0 or base is g else _sign_by_charts(g, w, lower, upper)
         sign *= found if power % 2 else 1
     return sign
+
+
+def _sign_by_charts(h, w, lower, upper):
+    return next((sign for form in _charts(h, w, lower, upper) if (sign := _assumed(form)) is not None), None)
 
 
 def sign_at(g: sympy.Expr, w: sympy.Symbol, point: sympy.Expr) -> int | None:
@@ -116,10 +124,9 @@ def sign_at(g: sympy.Expr, w: sympy.Symbol, point: sympy.Expr) -> int | None:
 def _factor_sign(h, w, lower, upper, depth):
     if w not in h.free_symbols:
         return constant_sign(h)
-    for form in _charts(h, w, lower, upper):
-        sign = _assumed(form)
-        if sign is not None:
-            return sign
+    sign = _sign_by_charts(h, w, lower, upper)
+    if sign is not None:
+        return sign
     if h.is_polynomial(w) and sympy.degree(h, w) == 2:
         c, b, a = sympy.Poly(h, w).all_coeffs()[::-1]
         if constant_sign(b**2 - 4 * a * c) == -1:
@@ -158,8 +165,8 @@ def _charts(h, w, lower, upper):
     variable = w if moved is h else t
     polynomial = in_exponentials(sympy.expand(moved), variable, base)
     if polynomial is not None:
-        yield _cleared(polynomial)
-        yield polynomial
+        yield _cleared(polynomial[0])
+        yield polynomial[0]
 
 
 def _cleared(quotient):
@@ -182,9 +189,8 @@ def inner_points(lower: sympy.Expr, upper: sympy.Expr) -> list[sympy.Expr]:
 
 def _changes(g, w, lower, upper) -> bool:
     """True when samples show both signs (or a zero beside a sign), so that a search for a proof is pointless."""
-    constants = sorted((g.free_symbols | lower.free_symbols | upper.free_symbols) - {w}, key=str)
-    for shift in range(len(TRIAL_VALUES) if constants else 1):
-        values = {c: TRIAL_VALUES[(shift + 2 * i) % len(TRIAL_VALUES)] for i, c in enumerate(constants)}
+    constants = (g.free_symbols | lower.free_symbols | upper.free_symbols) - {w}
+    for values in trials(constants, len(TRIAL_VALUES)):
         seen = set()
         for point in inner_points(lower, upper):
             try:

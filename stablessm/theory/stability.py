@@ -14,12 +14,14 @@ from dataclasses import dataclass
 
 import sympy
 
+from stablessm.theory.approach import TRIAL_VALUES, contradicts, trials
 from stablessm.theory.conditions import Requirement, failing_values, open_ones
 from stablessm.theory.enclosure import enclose
 from stablessm.theory.outcomes import Undecided, Undefined
 from stablessm.theory.pieces import pieces_of
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.ranges import Extreme, extremes_of
+from stablessm.theory.restrictions import undefined_at
 from stablessm.theory.signs import constant_sign, inner_points
 from stablessm.theory.statement import Statement, counterexample_at
 
@@ -52,7 +54,7 @@ def range_of(problem: Problem) -> Range:
     Raises:
         Undecided: some extreme was not found.
     """
-    pieces = pieces_of(problem.decay, W)
+    pieces = pieces_of(problem.decay, W, restrictions=problem.restrictions)
     extremes = tuple(extremes_of(problem.decay, pieces, W))
     gaps = [inner_points(p.lower, p.upper)[1] for p in pieces if p.expression is None]
     gaps += [p.upper for p in pieces[:-1] if p.upper not in gaps and _undefined(problem, p.upper)]
@@ -65,7 +67,12 @@ def range_of(problem: Problem) -> Range:
 
 
 def _undefined(problem, point) -> bool:
-    values = dict.fromkeys(problem.constants, sympy.Integer(1))
+    if undefined_at(problem, point, {}):
+        return True
+    return all(_raises_undefined(problem, point, values) for values in trials(set(problem.constants), 3))
+
+
+def _raises_undefined(problem, point, values) -> bool:
     try:
         enclose(problem.decay, values | {W: point.subs(values)})
     except Undefined:
@@ -85,12 +92,26 @@ def stability(problem: Problem) -> Statement:
         except Undecided as reason:
             tried.append(str(reason))
             continue
+        if not _survives(attempt, found, values):
+            tried.append("the range of s in general; at these constants the numbers are different")
+            continue
         return _decided(problem, attempt, found)
-    witness = unstable_weight(problem, values) if not problem.specialised().constants else None
-    if witness is not None:
-        example = counterexample_at(problem, witness, values)
-        return Statement("stability", "refuted", _failure(problem, witness, values), None, example, "numeric")
+    for trial in trials(set(problem.specialised().constants), len(TRIAL_VALUES)):
+        chosen = values | trial
+        witness = unstable_weight(problem, chosen)
+        if witness is not None:
+            example = counterexample_at(problem, witness, chosen)
+            return Statement("stability", "refuted", _failure(example), None, example, "numeric")
     return Statement("stability", "undecided", problem.rename("tried: " + "; ".join(tried)))
+
+
+def _survives(attempt, found, given) -> bool:
+    """Whether enclosures at the given constants speak against none of the limits."""
+    values = {symbol: given.get(symbol, sympy.Integer(1)) for symbol in attempt.constants}
+    return not any(
+        extreme.side and contradicts(attempt.decay, W, extreme.weight, extreme.side, extreme.value, values)
+        for extreme in found.extremes
+    )
 
 
 def _decided(problem, attempt, found):
@@ -116,8 +137,8 @@ def _decided(problem, attempt, found):
     witness = unstable_weight(problem, everything, points + list(found.gaps))
     if witness is None:
         return Statement("stability", "undecided", f"{shown}; tried: a weight that breaks the condition", condition)
-    shown = f"{shown}; {_failure(problem, witness, everything)}"
-    return Statement("stability", "refuted", shown, condition, counterexample_at(problem, witness, everything))
+    example = counterexample_at(problem, witness, everything)
+    return Statement("stability", "refuted", f"{shown}; {_failure(example)}", condition, example)
 
 
 def unstable_weight(problem: Problem, values: dict, points: tuple = ()) -> sympy.Expr | None:
@@ -126,6 +147,8 @@ def unstable_weight(problem: Problem, values: dict, points: tuple = ()) -> sympy
     for weight in [*_WEIGHTS, *points]:
         point = weight.subs(values)
         try:
+            if undefined_at(problem, point, values):
+                raise Undefined(f"the formula at {point}")
             enclose(decay, {W: point})
         except Undefined:
             gap = point if gap is None else gap
@@ -138,12 +161,9 @@ def unstable_weight(problem: Problem, values: dict, points: tuple = ()) -> sympy
     return gap
 
 
-def _failure(problem, weight, values) -> str:
-    try:
-        interval = enclose(problem.eigenvalue, values | {W: weight})
-    except ArithmeticError:
-        return f"no real eigenvalue at w = {weight}"
-    return f"eigenvalue {float(interval.mid):.6g} at w = {weight}"
+def _failure(example) -> str:
+    found = "no real eigenvalue" if example.eigenvalue is None else f"eigenvalue {example.eigenvalue:.6g}"
+    return f"{found} at w = {example.weight:.6g}"
 
 
 def _condition(problem, attempt, needed):

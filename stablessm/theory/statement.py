@@ -6,6 +6,8 @@ import sympy
 
 from stablessm.theory.enclosure import value_at
 from stablessm.theory.problem import Problem, W
+from stablessm.theory.restrictions import undefined_at
+from stablessm.theory.signs import constant_sign
 
 VERDICTS = ("proved", "refuted", "undecided")
 METHODS = ("symbolic", "enclosure", "numeric")
@@ -76,9 +78,16 @@ def counterexample_at(problem: Problem, weight: sympy.Expr, values: dict) -> Cou
     """
     point = weight.subs(values)
     try:
-        eigenvalue = float(value_at(problem.eigenvalue, values | {W: point})) + 0.0
+        eigenvalue = None if undefined_at(problem, point, values) else _eigenvalue(problem, point, values)
     except ArithmeticError:
         eigenvalue = None
     names, given = dict(problem.names), dict(problem.values)
     chosen = sorted((names[symbol], float(value)) for symbol, value in values.items() if symbol not in given)
     return CounterExample(float(value_at(point, {})) + 0.0, eigenvalue, tuple(chosen))
+
+
+def _eigenvalue(problem: Problem, point: sympy.Expr, values: dict) -> float:
+    """The eigenvalue at a weight: 0 where it is exactly that, not the middle of an interval around it."""
+    middle = value_at(problem.eigenvalue, values | {W: point})
+    exact = problem.eigenvalue.subs(values).subs(W, point)
+    return 0.0 if constant_sign(exact) == 0 else float(middle) + 0.0

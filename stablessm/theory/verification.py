@@ -58,7 +58,12 @@ def verify(parameterization: Parameterization, *, limit: float = TIME_LIMIT) -> 
 
     References: Wang and Li, StableSSM (ICML 2024), Definition 3.2, Theorem 3.4, Eq. 11.
     """
-    problem = problem_of(parameterization.expression, parameterization.link, dict(parameterization.constants))
+    problem = problem_of(
+        parameterization.expression,
+        parameterization.link,
+        dict(parameterization.constants),
+        parameterization.restrictions,
+    )
     return Certificate(
         name=parameterization.name,
         formula=parameterization.formula,

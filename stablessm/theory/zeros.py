@@ -10,8 +10,10 @@ from functools import lru_cache
 
 import sympy
 
-from stablessm.theory.limits import in_exponentials, limit_at, normal
+from stablessm.theory.exponentials import in_exponentials
+from stablessm.theory.limits import limit_at, normal
 from stablessm.theory.outcomes import Undecided
+from stablessm.theory.roots import without_roots
 from stablessm.theory.signs import constant_sign, sign_on
 
 _SIMPLE_POINTS = tuple(sympy.Rational(p, q) for p, q in ((0, 1), (1, 1), (-1, 1), (2, 1), (-2, 1), (1, 2), (-1, 2)))
@@ -81,9 +83,18 @@ def inside(point: sympy.Expr, lower: sympy.Expr, upper: sympy.Expr) -> bool:
 def _factor_zeros(h, w, lower, upper):
     if sign_on(h, w, lower, upper):
         return []
+    rooted = without_roots(h, w, lower, upper)
+    if rooted is not None:
+        return in_order(
+            [rooted.weight_of(point) for point in zeros_on(rooted.form, rooted.root, rooted.lower, rooted.upper)]
+        )
     roots = _roots(h, w)
     if roots is not None:
         return [root for root in roots if inside(root, lower, upper)]
+    for point in _SIMPLE_POINTS:
+        named = constant_sign(point - lower) == 1 == constant_sign(upper - point) and _vanishes(h, w, point)
+        if named and sign_on(h, w, lower, point) and sign_on(h, w, point, upper):
+            return [point]
     return _monotone_zero(h, w, lower, upper)
 
 
@@ -93,10 +104,11 @@ def _roots(h, w):
         return _polynomial_roots(sympy.Poly(h, w))
     u = sympy.Symbol("u", positive=True)
     polynomial = in_exponentials(sympy.expand(h), w, u)
-    if polynomial is not None and w not in polynomial.free_symbols:
-        top = sympy.fraction(sympy.together(polynomial))[0]
+    if polynomial is not None and w not in polynomial[0].free_symbols:
+        form, rate = polynomial
+        top = sympy.fraction(sympy.together(form))[0]
         if top.is_polynomial(u):
-            return [sympy.log(root) for root in _polynomial_roots(sympy.Poly(top, u)) if _positive(root)]
+            return [sympy.log(root) / rate for root in _polynomial_roots(sympy.Poly(top, u)) if _positive(root)]
     return _peeled_roots(h, w)
 
 

@@ -17,7 +17,7 @@ from stablessm.theory.problem import S, W, problem_of
 def problem(name, link=None, **constants):
     one = PARAMETERIZATIONS[name] if name in PARAMETERIZATIONS else Parameterization.from_formula(name)
     one = one.replace(link=link, constants=constants)
-    return problem_of(one.expression, one.link, one.constants)
+    return problem_of(one.expression, one.link, one.constants, one.restrictions)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,44 @@ def scale_over_weight(case, weight):
     f = case.eigenvalue_of(decay)
     slope, value = abs(sympy.diff(f, W).subs(W, point).evalf(40)), abs(f.subs(W, point).evalf(40))
     return slope / (value if case.link == "continuous" else 1 - value) ** 2 / abs(point)
+
+
+@pytest.mark.parametrize(
+    "formula, link, p, over_weight, step",
+    [
+        ("abs(w)^p+1", "continuous", 1.5, "refuted", "proved"),
+        ("abs(w)^p+1", "continuous", 0.5, "refuted", "refuted"),
+        ("abs(w)^p+1", "continuous", 2.0, "proved", "proved"),
+        ("relu(w)^p+1", "continuous", 1.5, "refuted", "proved"),
+        ("(w^2)^p+1", "continuous", 0.7, "refuted", "proved"),
+        ("1+abs(w)^(1+p)", "continuous", 0.5, "refuted", "proved"),
+        ("exp(relu(w)^p)", "continuous", 1.5, "refuted", "proved"),
+        ("abs(w)^p/(1+abs(w)^p)+1", "continuous", 1.5, "refuted", "proved"),
+        ("(abs(w)^p+1)*2", "exponential", 1.5, "refuted", "proved"),
+        ("1/(1+abs(w)^p+w^2)", "continuous", 2.0, "proved", "proved"),
+        ("1/(1+abs(w)^p+w^2)", "continuous", 1.5, "refuted", "proved"),
+    ],
+)
+def test_exponents_with_a_constant(formula, link, p, over_weight, step):
+    one = Parameterization.from_formula(formula, link=link, constants={"p": p})
+    case = problem_of(one.expression, one.link, one.constants, one.restrictions)
+    first, second = gradient_over_weight(case), curvature(case)
+    assert (first.verdict, second.verdict) == (over_weight, step)
+
+
+def test_a_ratio_that_is_constant_for_one_exponent_alone():
+    case = problem("1/(1+abs(w)^p+w^2)", p=2.0)
+    assert "= 4 for every w" in gradient_over_weight(case).expression
+    assert criterion(case).verdict == "proved"
+    assert gradient_over_weight(problem("1/(1+abs(w)^p+w^2)")).condition != "never"
+
+
+@pytest.mark.parametrize("formula", ["1/(1+w*w*log(1+w^2))"])
+def test_growth_like_a_logarithm_is_refuted_in_words(formula):
+    statement = gradient_over_weight(problem(formula))
+    assert statement.verdict == "refuted"
+    assert "slower than any power" in statement.expression
+    assert "^(0)" not in statement.expression
 
 
 @pytest.mark.parametrize("b", [0.55, 0.6, 0.9, 1.0, 2.0])

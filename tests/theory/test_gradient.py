@@ -15,7 +15,7 @@ FORMULAS = ["log(1+w^2)", "w^4+c", "1/cosh(w)", "w^2/(1+w^2)", "exp(-w^2)+c"]
 
 
 def problem(one):
-    return problem_of(one.expression, one.link, one.constants)
+    return problem_of(one.expression, one.link, one.constants, one.restrictions)
 
 
 def numeric_scale(one, weight):
@@ -102,3 +102,7 @@ def test_the_discrete_form_uses_the_modulus():
     text = gradient_scale(problem(PARAMETERIZATIONS["best"].replace(link="one-minus"))).expression
     assert text.startswith("|f'|/(1 - |f|)^2")
     assert re.search(r"2\*a\*abs\(w\)/\(2\*a\*w\*\*2 \+ 2\*b - 1\)\*\*2 .* where 1 <= s < 2", text)
+
+
+def test_a_flat_piece_is_no_cancellation():
+    assert gradient_scale(problem(Parameterization.from_formula("max(abs(w),0.1)"))).verdict == "proved"

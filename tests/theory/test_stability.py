@@ -21,7 +21,7 @@ WEIGHTS = np.concatenate([[0.0], *(sign * np.geomspace(1e-3, 30, 120) for sign i
 
 
 def problem(one):
-    return problem_of(one.expression, one.link, one.constants)
+    return problem_of(one.expression, one.link, one.constants, one.restrictions)
 
 
 def eigenvalues(one, weights=WEIGHTS):
@@ -114,6 +114,45 @@ def test_formulas_that_are_not_positive_or_not_real(formula):
     statement = stability(problem(one))
     assert statement.verdict == "refuted"
     check_counterexample(one, statement)
+
+
+@pytest.mark.parametrize("formula", ["2^(-w)", "0.5^w", "10^(-w)", "2*2^(-w)", "sqrt(2)^(-w)", "2^(-w^3)", "c^w"])
+def test_powers_of_a_number_pass_every_bound(formula):
+    one = Parameterization.from_formula(formula, link="one-minus", constants={"c": 3.0} if "c" in formula else {})
+    statement = stability(problem(one))
+    assert statement.verdict == "refuted"
+    assert "0 < s < oo" in statement.expression
+    check_counterexample(one, statement)
+
+
+def test_a_power_of_a_number_is_positive():
+    statement = stability(problem(Parameterization.from_formula("2^w")))
+    assert (statement.verdict, statement.expression) == ("proved", "0 < s < oo; s -> 0 as w -> -oo; s -> oo as w -> oo")
+
+
+def test_an_eigenvalue_of_exactly_zero_is_zero():
+    statement = stability(problem(Parameterization.from_formula("2^w-0.5")))
+    assert statement.counterexample.to_json() == {"weight": -1.0, "eigenvalue": 0.0}
+
+
+@pytest.mark.parametrize(
+    "formula, weight",
+    [
+        ("w/w", 0.0), ("(exp(w)-1)/w", 0.0), ("sqrt(w)*relu(w)+1", -1.0), ("sqrt(w)^4+1", -1.0),
+        ("w^p*relu(w)+1", -1.0),
+        ("exp(2*log(w))+1", 0.0), ("1+0*log(abs(w))", 0.0), ("2+max(log(w), -1)", 0.0), ("(1/w)^(-2)+1", 0.0),
+    ],
+)  # fmt: skip
+def test_a_formula_is_taken_as_it_is_written(formula, weight):
+    statement = stability(problem(Parameterization.from_formula(formula)))
+    assert statement.verdict == "refuted"
+    assert (statement.counterexample.weight, statement.counterexample.eigenvalue) == (weight, None)
+
+
+@pytest.mark.parametrize("formula", ["w^p*relu(w)+1", "sqrt(w^2)+1", "relu(w)^1.5+1", "sqrt(max(w,0))+1", "w^0+0*w"])
+def test_a_formula_that_is_real_everywhere_has_no_gap(formula):
+    constants = {"p": 2.0} if "p" in formula else {}
+    assert stability(problem(Parameterization.from_formula(formula, constants=constants))).verdict == "proved"
 
 
 def test_an_undefined_point_alone_is_a_counterexample():

@@ -1,0 +1,77 @@
+"""Limits: rules that hold for all constants, and the check of a symbolic engine by enclosures."""
+
+import pytest
+import sympy
+
+from stablessm.theory.approach import contradicts
+from stablessm.theory.exponentials import in_exponentials, natural
+from stablessm.theory.limits import limit_at
+from stablessm.theory.orders import limit_by_orders
+from stablessm.theory.outcomes import Undecided
+from stablessm.theory.pieces import Piece
+from stablessm.theory.problem import W
+from stablessm.theory.ranges import extremes_of
+
+p, q = sympy.symbols("p q", positive=True)
+oo = sympy.oo
+
+
+@pytest.mark.parametrize(
+    "expression, point, side, expected",
+    [
+        (W**p, 0, "+", 0), (W ** (p + 1) / W, 0, "+", 0), (W ** (-p), 0, "+", oo), (W ** (p - 2), 0, "+", None),
+        (p * W ** (p - 1) / W + 2, 0, "+", None), ((2 * W**p + 1) / (3 * W**p + W ** (p / 2)), oo, "-", "2/3"),
+        (W**p + W**2, oo, "-", oo), (W**p - W**2, oo, "-", None), (sympy.exp(-(W**p)), oo, "-", 0),
+        (W**p * sympy.exp(W**p), 0, "+", 0), (sympy.log(W) / W**p, 0, "+", -oo), (sympy.log(1 + W**p), 0, "+", 0),
+        ((-W) ** p, 0, "-", 0), ((q - 1) * W, oo, "-", None),
+    ],
+)  # fmt: skip
+def test_rules_of_orders(expression, point, side, expected):
+    found = limit_by_orders(expression, W, sympy.sympify(point), side)
+    assert found == (None if expected is None else sympy.sympify(expected))
+
+
+@pytest.mark.parametrize(
+    "expression, point, claim, false",
+    [
+        (2**W, -oo, 0, oo), (sympy.log(W), oo, oo, 3), (1 / sympy.log(W), oo, 0, 1),
+        (sympy.log(sympy.log(W)), oo, oo, 5),
+        (sympy.tanh(W), oo, 1, 0), ((sympy.exp(W) - 1) / W, 0, 1, 2), (W ** (p - 2), oo, oo, 0),
+    ],
+)  # fmt: skip
+def test_enclosures_speak_against_false_limits_only(expression, point, claim, false):
+    values = {p: sympy.Integer(3)} if expression.has(p) else None
+    point, claim, false = map(sympy.sympify, (point, claim, false))
+    assert contradicts(expression, W, point, "+", claim, values) is False
+    assert contradicts(expression, W, point, "+", false, values) is True
+
+
+def test_a_false_answer_of_the_engine_is_not_passed_on(monkeypatch):
+    monkeypatch.setattr(sympy, "limit", lambda *_: sympy.oo)
+    with pytest.raises(Undecided):
+        limit_at(sympy.erf(W) * sympy.log(2 + W**2) / W, W, sympy.oo, "-")
+
+
+def test_an_unsigned_power_of_zero_is_no_value():
+    with pytest.raises(Undecided):
+        limit_at(sympy.tanh(W) * W ** (p - 2), W, sympy.Integer(0), "+")
+
+
+def test_rates_that_are_commensurable_share_a_base():
+    u = sympy.Symbol("u", positive=True)
+    form, rate = in_exponentials(natural(8**W + sympy.Rational(1, 2) ** W, W), W, u)
+    assert (form, rate) == (u**3 + 1 / u, sympy.log(2))
+    form, rate = in_exponentials(natural(2**W + 3**W, W), W, u)
+    assert form.has(W)
+
+
+def test_equal_ends_of_a_monotone_piece_are_a_contradiction(monkeypatch):
+    monkeypatch.setattr("stablessm.theory.ranges.limit_at", lambda *_: sympy.oo)
+    with pytest.raises(Undecided, match="monotone"):
+        extremes_of(sympy.exp(W), (Piece(-oo, oo, sympy.exp(W)),), W)
+
+
+def test_a_value_outside_the_ends_is_a_contradiction(monkeypatch):
+    monkeypatch.setattr("stablessm.theory.ranges.limit_at", lambda _, __, end, ___: sympy.Integer(2 if end > 0 else 1))
+    with pytest.raises(Undecided, match="values"):
+        extremes_of(sympy.exp(W), (Piece(-oo, oo, sympy.exp(W)),), W)
