@@ -1,8 +1,9 @@
 """A time limit for one statement.
 
 Symbolic simplification has no useful bound on its running time, so every statement runs under a limit and becomes
-`undecided (time)` when it is exceeded. On the main thread the limit is a real-time signal, which interrupts pure Python
-wherever it is; on any other thread, or on a system without `setitimer`, the statement runs without a limit.
+`undecided (time)` when it is exceeded. The limit is on processor time, so that a verdict does not depend on what else
+the machine is doing. On the main thread a signal interrupts pure Python wherever it is; on any other thread, or on a
+system without `setitimer`, the statement runs without a limit.
 """
 
 import signal
@@ -17,12 +18,12 @@ class OutOfTime(BaseException):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `OutOfTime` in the body once it has run for `seconds`.
+    """Raise `OutOfTime` in the body once the process has computed for `seconds`.
 
     The timer repeats, so that a signal lost inside a destructor or a bare `except` is sent again.
 
     Args:
-        seconds: the limit, in seconds of wall-clock time.
+        seconds: the limit, in seconds of processor time.
 
     Raises:
         OutOfTime: from within the body.
@@ -41,11 +42,11 @@ def time_limit(seconds: float) -> Iterator[None]:
         if active:
             raise OutOfTime
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    before = signal.signal(signal.SIGVTALRM, interrupt)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1.0)
     try:
         yield
     finally:
         active = False
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
