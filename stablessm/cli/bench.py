@@ -32,6 +32,7 @@ def bench(
     from rich.table import Table
 
     from stablessm.bench.base import paired
+    from stablessm.cli.console import table_console
     from stablessm.sweeps.device import choose_device, computing
 
     chosen = choose_device(device)
@@ -67,4 +68,4 @@ def bench(
                 "" if one.difference is None else f"{one.difference:.1e}",
                 one.declared,
             )
-        Console().print(table)
+        table_console().print(table)

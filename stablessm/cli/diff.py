@@ -29,10 +29,10 @@ def diff(
 
         stablessm diff one.nc two.nc --relative 1e-2
     """
-    from rich.console import Console
     from rich.table import Table
 
     from stablessm import datasets
+    from stablessm.cli.console import table_console
     from stablessm.comparison import compare
     from stablessm.sweeps.spec import difference
 
@@ -48,8 +48,7 @@ def diff(
     table = Table("variable", "values", "equal", "largest relative difference", "beyond tolerance", box=None)
     for row in rows:
         table.add_row(row.name, str(row.values), str(row.equal), f"{row.relative:.2g}", str(row.beyond))
-    console = Console(highlight=False)
-    console.print(table)
+    table_console().print(table)
     beyond = [row.name for row in rows if row.beyond]
     typer.echo(f"beyond the tolerance: {', '.join(beyond)}" if beyond else "all within the tolerance")
     if beyond:

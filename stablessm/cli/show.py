@@ -82,11 +82,12 @@ def _found(name: str, scale: str, out: Path | None) -> tuple[Path, xr.Dataset]:
 
 def _print(path: Path, dataset: xr.Dataset) -> None:
     """Print a page: what made the dataset, its axes, how often each outcome occurs, its variables."""
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console(highlight=False)
+    from stablessm.cli.console import table_console
+
+    console = table_console()
     for title, heads, body in _tables(path, dataset):
         table = Table(*heads, title=title, title_justify="left", box=None, show_header=any(heads), padding=(0, 2, 0, 0))
         for row in body:

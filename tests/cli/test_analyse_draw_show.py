@@ -166,3 +166,12 @@ def test_a_long_table_breaks_over_pages():
     data = xr.Dataset({"x": ("n", np.arange(100.0), {"units": "1", "long_name": "x"})}, {"n": np.arange(100)})
     page = as_latex(data)
     assert "\\begin{longtable}{rr}" in page and "\\endhead" in page
+
+
+def test_tables_are_as_wide_as_they_need_to_be(call, folder, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    shown = call("show", "lr_stability", "--out", folder)[1].splitlines()
+    (ratio,) = [line for line in shown if line.startswith("gradient_to_weight_ratio")]
+    assert ratio.split()[-3:] == ["gradient", "over", "weight"] and "parameterization, seed, learning_rate" in ratio
+    monkeypatch.setenv("COLUMNS", "60")
+    assert max(map(len, call("show", "lr_stability", "--out", folder)[1].splitlines())) <= 60
