@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     from stablessm.sweeps.places import Places
     from stablessm.theory.certificate import Certificate
 
-MAIN_JOB = ("maps", "gradient_scale", "gradient_ratio", "lr_stability", "largest_rate", "digits")
+MAIN_JOB = (
+    "maps",
+    "gradient_scale",
+    "representable_memory",
+    "memory",
+    "gradient_ratio",
+    "lr_stability",
+    "largest_rate",
+    "digits",
+)
 
 
 def reproduce(

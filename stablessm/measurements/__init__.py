@@ -11,11 +11,23 @@ from stablessm.measurements.gradient_ratio import GRADIENT_RATIO
 from stablessm.measurements.largest_rate import LARGEST_RATE
 from stablessm.measurements.lr_stability import LR_STABILITY
 from stablessm.measurements.maps import GRADIENT_SCALE, MAPS
+from stablessm.measurements.memory import MEMORY
 from stablessm.measurements.perturbation import PERTURBATION
+from stablessm.measurements.representable import REPRESENTABLE_MEMORY
 
 MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
     {
         one.name: one
-        for one in (MAPS, GRADIENT_SCALE, GRADIENT_RATIO, LR_STABILITY, LARGEST_RATE, PERTURBATION, CLASSIFICATION)
+        for one in (
+            MAPS,
+            GRADIENT_SCALE,
+            GRADIENT_RATIO,
+            LR_STABILITY,
+            LARGEST_RATE,
+            PERTURBATION,
+            MEMORY,
+            REPRESENTABLE_MEMORY,
+            CLASSIFICATION,
+        )
     }
 )

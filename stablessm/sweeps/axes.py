@@ -128,6 +128,8 @@ NUMBERS: dict[str, Axis] = {
 DIMENSIONS: dict[str, tuple[str, str]] = {
     "step": ("optimisation step", "1"),
     "time": ("time", "1"),
+    "lag": ("lag", "1"),
+    "dtype": ("number format", "1"),
     "batch": ("member of the batch", "1"),
     "layer": ("layer", "1"),
     "state": ("state", "1"),

@@ -16,6 +16,10 @@ AXES = {
     "learning_rate": ("learning rate", (1e-3, 1e-2, 1e-1, 1.0)),
     "step": ("optimisation step", tuple(range(0, 100, 10))),
     "quantile": ("quantile", (0.0, 0.25, 0.5, 0.75, 1.0)),
+    "time": ("time", tuple(float(k) for k in range(60))),
+    "lag": ("lag", (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)),
+    "state": ("state", tuple(range(6))),
+    "dtype": ("number format", ("float32", "bfloat16", "float16")),
     "weight": ("raw weight", tuple(np.linspace(-6, 6, 49))),
     "decay": ("decay", tuple(np.geomspace(1e-3, 1.9, 25))),
 }
@@ -122,3 +126,57 @@ def largest_rate(**sizes):
         },
         sizes,
     )  # fmt: skip
+
+
+def memory(**sizes):
+    """What the measurement `memory` returns: step 0 decays exponentially, the last step polynomially."""
+    times, lags = (np.asarray(AXES[name][1]) for name in ("time", "lag"))
+
+    def remembered(t, seed, step):
+        return (1 + 0.1 * (seed % 2)) * np.where(step == 0, np.exp(-0.1 * t), (1 + t) ** -1.2)
+
+    def margin(parameterization, step, state, seed, **_):
+        return 0.02 * (1 + state) * (1 + 0.2 * step * parameterization) + 1e-3 * seed
+
+    states, series = (*RUN, "step", "state"), (*RUN, "step", "time")
+    code = described("outcome of the run", **flags(*OUTCOMES))
+    return dataset(
+        {
+            "outcome": (RUN, lambda seed, **_: (1 + 0 * seed).astype(np.int8), code),
+            "final_loss": (RUN, lambda seed, **_: 1e-3 * (1.0 + seed), described("final loss")),
+            "horizon": (RUN, lambda seed, **_: (40 + 0 * seed).astype(np.int32), described("samples fitted")),
+            "memory_function": (
+                series,
+                lambda seed, step, time, **_: remembered(times[time], seed, step),
+                described("memory function"),
+            ),
+            "target_memory_function": (
+                (*RUN, "time"), lambda time, **_: (1 + times[time]) ** -1.1, described("memory function of the target"),
+            ),
+            "context_difference": (
+                (*RUN, "step", "lag"),
+                lambda seed, step, lag, **_: remembered(lags[lag], seed, step),
+                described("change of the output"),
+            ),
+            "margin": (states, margin, described("distance to instability")),
+            "recurrent_weight": (states, lambda **at: np.log(margin(**at)), described("raw weight")),
+            "margin_of_weight": (
+                (*RUN, "weight"), lambda weight, **_: np.exp(AXES["weight"][1])[weight], described("margin"),
+            ),
+        },
+        {"step": (0, 500), "learning_rate": (1e-2,), **sizes},
+    )  # fmt: skip
+
+
+eigenvalues = memory_decay = memory
+
+
+def representable_memory(**sizes):
+    dims = ("parameterization", "link", "dtype")
+    return dataset(
+        {
+            name: (dims, lambda dtype, scale=scale, **_: scale * 10.0 ** (8 - dtype), described(name, "steps"))
+            for name, scale in (("longest_memory", 1e6), ("longest_memory_by_subtraction", 1.0))
+        },
+        sizes,
+    )
