@@ -22,6 +22,7 @@ MAIN_JOB = (
     "gradient_ratio",
     "lr_stability",
     "largest_rate",
+    "autocorrelation",
     "digits",
 )
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from stablessm.measurements.base import Measurement
 from stablessm.measurements.classification import CLASSIFICATION
+from stablessm.measurements.fit import FIT
 from stablessm.measurements.gradient_ratio import GRADIENT_RATIO
 from stablessm.measurements.largest_rate import LARGEST_RATE
 from stablessm.measurements.lr_stability import LR_STABILITY
@@ -22,6 +23,7 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
             MAPS,
             GRADIENT_SCALE,
             GRADIENT_RATIO,
+            FIT,
             LR_STABILITY,
             LARGEST_RATE,
             PERTURBATION,

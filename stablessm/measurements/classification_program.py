@@ -81,11 +81,7 @@ def _start_model(parameterization: Parameterization, start: Start, constants: Ma
                  ) -> LinearRNNClassifier:  # fmt: skip
     """Return the model at the start: the eigenvalues of `start` through the map, everything else from `start`."""
     link = parameterization.link
-    eigenvalues = eigenvalues_of(start.decay, link)
-    if is_complex and link == "continuous":
-        eigenvalues = jax.lax.complex(eigenvalues, start.phase)
-    elif is_complex:
-        eigenvalues = jax.lax.complex(eigenvalues * jnp.cos(start.phase), eigenvalues * jnp.sin(start.phase))
+    eigenvalues = eigenvalues_of(start.decay, link, start.phase if is_complex else None)
     layer = LinearRNN(
         parameterization,
         eigenvalues,

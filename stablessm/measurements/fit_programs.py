@@ -13,10 +13,12 @@ from jax import Array
 
 from stablessm.layers import LinearRNN
 from stablessm.measurements.base import Program
+from stablessm.measurements.fit import FitSettings
 from stablessm.measurements.kernel_fit import KernelFit, Start, kernel_fit
 from stablessm.measurements.largest_rate import BisectionSettings
 from stablessm.measurements.ratios import QUANTILES, gradient_to_weight, quantiles
 from stablessm.measurements.settings import KernelFitSettings, RecordedFitSettings
+from stablessm.targets import target_of
 from stablessm.training.optimizers import OPTIMIZERS
 from stablessm.training.outcomes import Verdict, is_stable, judge
 from stablessm.training.run import Trajectory, recorded_steps, run
@@ -90,6 +92,12 @@ def ending(trajectory: Trajectory, verdict: Verdict) -> dict[str, Array]:
     }
 
 
+def _ratios(parts: LinearRNN, gradient: LinearRNN) -> Results:
+    """What is observed of the recurrent weights along training."""
+    size, ratio = jnp.abs(gradient.weight), gradient_to_weight(gradient.weight, parts.weight)
+    return {"gradient": size, "gradient_to_weight_ratio": ratio}
+
+
 def lr_stability(static: Mapping[str, Any], settings: RecordedFitSettings) -> Program:
     """Program of `lr_stability`."""
     fit = kernel_fit(static, settings)
@@ -111,13 +119,9 @@ def gradient_ratio(static: Mapping[str, Any], settings: RecordedFitSettings) -> 
     fit = kernel_fit(static, settings)
     kept = np.asarray(recorded_steps(settings.steps, settings.records), np.int32)
 
-    def observe(parts: LinearRNN, gradient: LinearRNN) -> Results:
-        size, ratio = jnp.abs(gradient.weight), gradient_to_weight(gradient.weight, parts.weight)
-        return {"gradient": size, "gradient_to_weight_ratio": ratio}
-
     def measure(traced: Mapping[str, Array], starts: Start, index: Array) -> Results:
         model, trajectory, verdict = train(
-            static, settings, fit, starts, index, traced, observe=observe, records=settings.records
+            static, settings, fit, starts, index, traced, observe=_ratios, records=settings.records
         )
         seen = trajectory.observations
         return {
@@ -130,6 +134,41 @@ def gradient_ratio(static: Mapping[str, Any], settings: RecordedFitSettings) -> 
 
     coordinates = _coordinates(static, settings, step=kept, quantile=np.asarray(QUANTILES))
     return Program(coordinates, fit.start_of, measure)
+
+
+def fit(static: Mapping[str, Any], settings: FitSettings) -> Program:
+    """Program of `fit`."""
+    problem = kernel_fit(static, settings)
+    kept = np.asarray(recorded_steps(settings.steps, settings.records), np.int32)
+    target = target_of(static["target"]).kernel(settings.horizon, step_size=settings.step_size)
+
+    def measure(traced: Mapping[str, Array], starts: Start, index: Array) -> Results:
+        model, trajectory, verdict = train(
+            static, settings, problem, starts, index, traced, observe=_ratios, records=settings.records
+        )
+        _, rest = eqx.partition(model, trainable(model))
+        trained = eqx.combine(trajectory.parameters, rest)
+        kernel = trained.kernel(settings.horizon)
+        rho = jnp.asarray(target, kernel.dtype)
+        error = jnp.linalg.norm(kernel - rho) / jnp.linalg.norm(rho)
+        return {
+            **ending(trajectory, verdict),
+            "fit_error": jnp.where(jnp.isfinite(error), error, jnp.inf),
+            "target_kernel": rho,
+            "fitted_kernel": jnp.where(jnp.isfinite(kernel), kernel, jnp.inf),
+            "loss": trajectory.losses[kept],
+            "initial_eigenvalue": model.eigenvalues(),
+            "final_eigenvalue": trained.eigenvalues(),
+            # The record of a non-finite step may be NaN: the gradient there is no number, and counts as infinite.
+            **{
+                name: jax.vmap(quantiles)(jnp.where(jnp.isnan(values), jnp.inf, values))
+                for name, values in trajectory.observations.items()
+            },
+        }
+
+    time = np.arange(settings.horizon) * settings.step_size
+    coordinates = _coordinates(static, settings, step=kept, quantile=np.asarray(QUANTILES), time=time)
+    return Program(coordinates, problem.start_of, measure)
 
 
 def largest_rate(static: Mapping[str, Any], settings: BisectionSettings) -> Program:

@@ -18,7 +18,7 @@ from jax import Array
 
 from stablessm import losses
 from stablessm.layers import LinearRNN
-from stablessm.measurements.draws import log_uniform, normal
+from stablessm.measurements.draws import log_uniform, normal, uniform
 from stablessm.measurements.settings import KernelFitSettings
 from stablessm.parameterizations import Parameterization, ParameterizationError
 from stablessm.parameterizations.domain import finite_range
@@ -31,10 +31,11 @@ class Start(NamedTuple):
 
     Attributes:
         decay: decays of the modes, shape (width,), log-uniform.
-        input_weight: U, shape (width, 1).
-        readout: c, shape (1, width).
+        input_weight: U, shape (width, 1), and (width, 1, 2) where there are phases.
+        readout: c, shape (1, width), and (1, width, 2) where there are phases.
         key: PRNG key data of the inputs.
         matrices: Gram matrices of every step's batch, (steps + 1, T, T) for the Gram form, else (0,).
+        phase: angles of a mode per sample, shape (width,), uniform in (0, pi); None where eigenvalues are real.
     """
 
     decay: Array
@@ -42,6 +43,7 @@ class Start(NamedTuple):
     readout: Array
     key: Array
     matrices: Array
+    phase: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,16 @@ class StartOf:
                 lambda step: losses.gram_matrix(batch(data_key, step, one), weights=time_weights_of(one)),
                 jnp.arange(one.steps + 1),
             )
+        phase, pair, scale = None, (), 1.0
+        if one.has_phases:
+            phase, pair, scale = jnp.pi * uniform(jax.random.fold_in(decay_key, 1), (self.width,)), (2,), 0.5**0.5
         return Start(
             decay=log_uniform(decay_key, (self.width,), slow, fast),
-            input_weight=normal(input_key, (self.width, 1)),
-            readout=normal(readout_key, (1, self.width)) / self.width**0.5,
+            input_weight=normal(input_key, (self.width, 1, *pair)) * scale,
+            readout=normal(readout_key, (1, self.width, *pair)) * scale / self.width**0.5,
             key=jax.random.key_data(data_key),
             matrices=matrices,
+            phase=phase,
         )
 
 
@@ -80,9 +86,20 @@ def time_weights_of(settings: KernelFitSettings) -> Array | None:
     return losses.time_weights(settings.horizon, jnp.result_type(float)) if settings.time_weighted else None
 
 
-def eigenvalues_of(decay: Array, link: str) -> Array:
-    """Return the eigenvalues of a start under a link: -r in continuous time, e^-r in discrete time, r its decays."""
-    return -decay if link == "continuous" else jnp.exp(-decay)
+def eigenvalues_of(decay: Array, link: str, phase: Array | None = None) -> Array:
+    """Return the eigenvalues of a start under a link: -r in continuous time, e^-r in discrete time, r its decays.
+
+    Args:
+        decay: r of each mode.
+        link: the link.
+        phase: frequencies (continuous time) or angles (discrete time); None for real eigenvalues.
+    """
+    real = -decay if link == "continuous" else jnp.exp(-decay)
+    if phase is None:
+        return real
+    if link == "continuous":
+        return jax.lax.complex(real, phase)
+    return jax.lax.complex(real * jnp.cos(phase), real * jnp.sin(phase))
 
 
 def decay_of(decay: Array, link: str) -> Array:
@@ -135,16 +152,18 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings, *, bias: 
         remaining = jnp.cumsum(weights[::-1])[::-1] / settings.horizon
     target = jnp.asarray(samples, jnp.result_type(float))
     link, time = parameterization.link, time_of(parameterization.link)
+    step_size = settings.step_size if time == "continuous" else 1.0
 
     def prepare(
         starts: Start, index: Array, constants: Mapping[str, Array]
     ) -> tuple[LinearRNN, Callable[[LinearRNN, Array], Array]]:
-        start = Start(*(leaf[index] for leaf in starts[:-1]), matrices=starts.matrices)
+        start = jax.tree.map(lambda leaf: leaf[index], starts._replace(matrices=None))
+        phase = None if start.phase is None else start.phase / step_size
         model = LinearRNN(
             parameterization,
-            eigenvalues_of(start.decay, link),
+            eigenvalues_of(start.decay, link, phase),
             time=time,
-            step_size=settings.step_size if time == "continuous" else 1.0,
+            step_size=step_size,
             discretisation=discretisation,
             bias=bias,
             constants=dict(constants),
@@ -155,6 +174,8 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings, *, bias: 
             model,
             (parameterization.weight(decay_of(start.decay, link), **constants), start.input_weight, start.readout),
         )
+        if phase is not None:
+            model = eqx.tree_at(lambda m: m.phase, model, phase)
 
         def loss(model: LinearRNN, step: Array) -> Array:
             kernel = model.kernel(settings.horizon)

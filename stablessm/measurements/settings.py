@@ -35,6 +35,11 @@ class KernelFitSettings(Settings):
         """Whether the loss weights late times more (`losses.time_weights`)."""
         return False
 
+    @property
+    def has_phases(self) -> bool:
+        """Whether eigenvalues have a free phase each; real unless a measurement offers the choice."""
+        return False
+
     @model_validator(mode="after")
     def _ordered(self) -> KernelFitSettings:
         if self.slowest_decay > self.fastest_decay:

@@ -101,17 +101,18 @@ def resolve_targets(raw: Any, where: Where) -> tuple[str | TargetEntry, ...]:
 
 
 def check_targets(values: Sequence[str | TargetEntry], settings: Mapping[str, Any], where: Where) -> None:
-    """Refuse targets that the settings' horizon and step size cannot sample.
+    """Refuse targets that the settings' longest horizon and step size cannot sample.
 
     Raises:
         SpecError: too few samples in a file, a horizon too short for the kernel, or nothing but zeros.
     """
     if "horizon" not in settings:
         return
+    longest = max(settings["horizon"], *settings.get("error_horizon", (1,)))
     for value in values:
         try:
             target = TARGETS[value] if isinstance(value, str) else value.record()
-            target.check(settings["horizon"], settings.get("step_size", 1.0))
+            target.check(longest, settings.get("step_size", 1.0))
         except TargetError as error:
             raise where.error(str(error)) from None
 

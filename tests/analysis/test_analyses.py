@@ -148,7 +148,40 @@ def test_one_seed_has_no_standard_error_and_no_seed_no_mean():
     assert np.isnan(nothing["best_accuracy"].item()) and np.isnan(nothing["best_learning_rate"].item())
 
 
-@pytest.mark.parametrize("name", ["stable_rates", "ratio_along_training", "accuracy"])
+def fits(codes, errors, rates=(1e-3, 1e-2)):
+    """One map: a seed a row, a rate a column; the kernel of a run is its error, twice."""
+    data = outcomes(np.array([codes]), rates=list(rates)).assign_coords(time=("time", [0.0, 1.0]))
+    data["time"].attrs = {"units": "1", "long_name": "time"}
+    dims, errors = data["outcome"].dims, np.array([errors])
+    about = {"units": "1", "long_name": "something"}
+    kernels = np.stack([errors, errors], -1)
+    return data.assign(
+        fit_error=(dims, errors, about),
+        fitted_kernel=((*dims, "time"), kernels, about),
+        target_kernel=((*dims, "time"), np.where(np.isnan(kernels), np.nan, 7.0), about),
+    )
+
+
+def test_best_fit_is_the_rate_of_the_least_median_and_its_typical_seed():
+    found = reduced("best_fit", fits([[1, 1], [1, 1], [1, 3]], [[0.5, 0.1], [0.6, 0.2], [0.7, 1e9]]))
+    assert found["median_fit_error"].values.ravel().tolist() == [0.6, 0.2]
+    assert found["greatest_fit_error"].values.ravel().tolist() == [0.7, np.inf]
+    assert found["best_learning_rate"].item() == 1e-2 and found["best_fit_error"].item() == 0.2
+    assert found["fitted_kernel"].values.ravel().tolist() == [0.2, 0.2]
+    assert found["target_kernel"].values.ravel().tolist() == [7.0, 7.0]
+    assert found["stable_seeds"].values.ravel().tolist() == [3, 2] and found["rank"].item() == 1
+
+
+def test_a_fit_half_of_whose_seeds_are_unstable_has_no_finite_error():
+    found = reduced("best_fit", fits([[3, 1], [1, LOST], [4, LOST]], [[0.1, 0.4], [0.1, np.nan], [np.inf, np.nan]]))
+    assert found["median_fit_error"].values.ravel().tolist() == [np.inf, 0.4]
+    assert found["seeds"].values.ravel().tolist() == [3, 1] and found["best_learning_rate"].item() == 1e-2
+    nothing = reduced("best_fit", fits([[3, LOST]], [[0.1, np.nan]]))
+    assert np.isnan(nothing["best_learning_rate"].item()) and nothing["rank"].item() == 0
+    assert np.isnan(nothing["fitted_kernel"].values).all()
+
+
+@pytest.mark.parametrize("name", ["stable_rates", "ratio_along_training", "accuracy", "best_fit"])
 def test_every_axis_but_the_reduced_ones_is_kept(name, training):
     found = reduced(name, training(width=(8, 64), optimizer=("adam", "adamw")))
     for variable in found.data_vars.values():

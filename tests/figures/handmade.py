@@ -72,6 +72,17 @@ def training(**sizes):
                 described("test accuracy"),
             ),
             "gradient_to_weight_ratio": ((*RUN, "step", "quantile"), ratio, described("gradient over weight")),
+            "fit_error": (
+                RUN,
+                lambda parameterization, seed, learning_rate, **_: 0.1 * (1 + learning_rate) + 0.01 * seed,
+                described("relative fit error"),
+            ),
+            "target_kernel": ((*RUN, "time"), lambda time, **_: np.cos(0.5 * time), described("memory kernel")),
+            "fitted_kernel": (
+                (*RUN, "time"),
+                lambda parameterization, time, **_: np.cos(0.5 * time) + 0.1 * parameterization,
+                described("memory kernel of the model"),
+            ),
         },
         sizes,
     )

@@ -68,7 +68,7 @@ def test_no_axis_of_a_sweep_is_dropped(name):
 
 
 @pytest.mark.parametrize("code", [3, 4, 5, 6])
-@pytest.mark.parametrize("name", ["lr_stability", "gradient_ratio", "digits", "memory"])
+@pytest.mark.parametrize("name", ["lr_stability", "gradient_ratio", "digits", "memory", "autocorrelation"])
 def test_draws_where_nothing_is_stable_or_computed(name, code):
     def nothing(data):
         data["outcome"][:] = code

@@ -184,13 +184,13 @@ def test_a_changed_file_is_another_sweep(samples, tmp_path):
 
 @pytest.mark.parametrize("name", [one for one, m in MEASUREMENTS.items() if "target" in m.axes])
 def test_every_measurement_takes_a_file_where_a_name_goes(samples, name):
-    measurement = MEASUREMENTS[name]
+    measurement, short = MEASUREMENTS[name], {"horizon": 4, "error_horizon": [2, 4]}
     spec = load_spec(
         {
             "name": "one",
             "measurement": name,
             "axes": {"parameterization": ["exp"], "width": [2], "target": [{"file": "rho.csv", "column": "a"}]},
-            "settings": {"horizon": 4} if "horizon" in measurement.settings.model_fields else {},
+            "settings": {name: value for name, value in short.items() if name in measurement.settings.model_fields},
         }
     )
     program = measurement.build(Plan(spec).static(0), measurement.settings(**spec.settings))
