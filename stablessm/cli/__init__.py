@@ -79,9 +79,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(FAILED)
+    except Exception as error:
+        if not _of_an_interruption(error):
+            raise
+        _fail("interrupted", INTERRUPTED)
     if code == INTERRUPTED:  # Typer has turned the KeyboardInterrupt into an exit code
         _fail("interrupted", INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _of_an_interruption(error: BaseException | None) -> bool:
+    """Whether an error stands for a KeyboardInterrupt: one that comes while a class is made becomes a RuntimeError."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _fail(sentence: str, code: int) -> None:

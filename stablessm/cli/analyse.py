@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from stablessm.cli.options import Out
 
 
 def analyse(
     experiment: Annotated[str, typer.Argument(help="A bundled experiment, or the path of a TOML file.")],
     scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
-    out: Annotated[Path | None, typer.Option(help="Folder of the results.")] = None,
+    out: Out = None,
 ) -> None:
     """Reduce the dataset of an experiment, as its declaration says.
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from stablessm.cli.options import Out
 
 
 def draw(
     experiment: Annotated[str, typer.Argument(help="A bundled experiment, or the path of a TOML file.")],
     scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
-    out: Annotated[Path | None, typer.Option(help="Folder of the results.")] = None,
+    out: Out = None,
     format_: Annotated[
         list[str] | None, typer.Option("--format", help="pdf, svg or png; a comma list, or repeated. All by default.")
     ] = None,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from stablessm.cli.options import Out
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -34,7 +36,7 @@ def reproduce(
     every: Annotated[bool, typer.Option("--all", help="Every bundled experiment.")] = False,
     scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
-    out: Annotated[Path | None, typer.Option(help="Folder of the results.")] = None,
+    out: Out = None,
 ) -> None:
     """Run experiments, reduce and draw them, verify every map, and print what came out.
 

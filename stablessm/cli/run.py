@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from stablessm.cli.options import Out
+
 if TYPE_CHECKING:
     from stablessm.sweeps.spec import Spec
 
@@ -23,7 +25,7 @@ def run(
         bool, typer.Option("--dry-run", help="Say what would run and what it costs; write nothing.")
     ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Replace an earlier run of this name.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Folder of the results.")] = None,
+    out: Out = None,
     chunk: Annotated[int | None, typer.Option(help="Cells in one work item; a stored setting.")] = None,
 ) -> None:
     """Run an experiment and save its dataset; what is done already is not run again.

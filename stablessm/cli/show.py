@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from stablessm.cli.options import Out
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -23,7 +25,7 @@ def show(
         list[str] | None, typer.Option("--variable", help="Variables of the table; may be repeated, or a comma list.")
     ] = None,
     scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
-    out: Annotated[Path | None, typer.Option(help="Folder of the results.")] = None,
+    out: Out = None,
 ) -> None:
     """Show what made a dataset, its axes, variables and outcomes; or write its table to a file.
 

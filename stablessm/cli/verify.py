@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -114,6 +115,8 @@ def _named(name: str) -> Parameterization:
 
 def _constants(entries: list[str]) -> dict[str, float]:
     """Read NAME=VALUE entries; a comma list in one entry works too."""
+    from stablessm.parameterizations.numbers import quoted
+
     values = {}
     for entry in ",".join(entries).split(",") if entries else ():
         name, equals, text = entry.partition("=")
@@ -121,8 +124,10 @@ def _constants(entries: list[str]) -> dict[str, float]:
             number = float(text)
         except ValueError:
             number = None
+        if number is not None and not math.isfinite(number):
+            raise typer.BadParameter(f"--constant takes a positive finite number, but got {quoted(entry)}.")
         if not equals or not name.strip().isidentifier() or number is None:
-            raise typer.BadParameter(f"--constant takes NAME=VALUE such as b=0.5, but got {entry!r}.")
+            raise typer.BadParameter(f"--constant takes NAME=VALUE such as b=0.5, but got {quoted(entry)}.")
         if name.strip() in values:
             raise typer.BadParameter(f"--constant {name.strip()} is given twice; give it once.")
         values[name.strip()] = number

@@ -49,8 +49,9 @@ def read_samples(path: str | Path, column: str | None = None) -> Samples:
         content = path.read_bytes()
     except FileNotFoundError:
         raise TargetError(f"there is no file '{path}'") from None
-    except OSError as error:
-        raise TargetError(f"the file '{path}' cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
+        reason = getattr(error, "strerror", None) or error
+        raise TargetError(f"the file {str(path)!r} cannot be read: {reason}") from None
     if not content.strip():
         raise TargetError(f"the file '{path}' is empty")
     if suffix == ".npy" and column is not None:

@@ -175,3 +175,17 @@ def test_tables_are_as_wide_as_they_need_to_be(call, folder, monkeypatch):
     assert ratio.split()[-3:] == ["gradient", "over", "weight"] and "parameterization, seed, learning_rate" in ratio
     monkeypatch.setenv("COLUMNS", "60")
     assert max(map(len, call("show", "lr_stability", "--out", folder)[1].splitlines())) <= 60
+
+
+@pytest.mark.parametrize("maps", [("exp",), ("exp", "best")])
+@pytest.mark.parametrize("optimizers", [("adam",), ("adam", "adamw")])
+def test_the_summary_of_reproduce_has_a_row_a_map(capsys, maps, optimizers):
+    import handmade
+
+    from stablessm.cli.reproduce import _print_matrix
+
+    made = handmade.largest_rate(parameterization=maps, optimizer=optimizers)
+    _print_matrix("mine", made["largest_stable_learning_rate"].median("seed", keep_attrs=True))
+    lines = capsys.readouterr().out.strip().splitlines()
+    assert [line.split()[0] for line in lines[-len(maps) :]] == list(maps)
+    assert all(len(line.split()) == 1 + len(optimizers) for line in lines[-len(maps) :])

@@ -22,6 +22,8 @@ from stablessm.sweeps.run import run_sweep
         (["run", "lr_stability", "--set", "target=polynomial(p=1,p=2)"], "'p' is given twice in 'p=1,p=2'"),
         (["run", "lr_stability", "--set", "target=polynomial(p=1" + "0" * 400 + ")"], "positive finite number"),
         (["verify", "best", "--constant", "b=1,b=2"], "--constant b is given twice"),
+        (["verify", "best", "--constant", "b=1e400"], "a positive finite number, but got 'b=1e400'"),
+        (["run", "maps", "--out", ""], "a folder must have a name"),
         (["verify", ","], "there is no parameterization ''"),
         (["verify", "exp,,exp"], "there is no parameterization ''"),
     ],
@@ -73,8 +75,16 @@ def test_an_interruption_says_so(call, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("stablessm.sweeps.run.execute", interrupt)
-    assert call("run", "maps")[::2] == (130, "Error: interrupted\n")
+    def interrupt_a_class(*_, **__):
+        class Interrupted:
+            def __set_name__(self, *_):
+                raise KeyboardInterrupt
+
+        type("Made", (), {"field": Interrupted()})
+
+    for stop in (interrupt, interrupt_a_class):
+        monkeypatch.setattr("stablessm.sweeps.run.execute", stop)
+        assert call("run", "maps")[::2] == (130, "Error: interrupted\n")
 
 
 def test_a_sweep_larger_than_any_memory(refused):
