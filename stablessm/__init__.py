@@ -12,10 +12,11 @@ _HOMES = {
     "PARAMETERIZATIONS": "stablessm.parameterizations",
     "Parameterization": "stablessm.parameterizations",
     "ParameterizationError": "stablessm.parameterizations",
+    "gradient_ratio": "stablessm.measurements.own_weights",
     "verify": "stablessm.theory",
     "run_sweep": "stablessm.sweeps",
 }
-__all__ = ["PARAMETERIZATIONS", "Parameterization", "ParameterizationError", "run_sweep", "verify"]
+__all__ = ["PARAMETERIZATIONS", "Parameterization", "ParameterizationError", "gradient_ratio", "run_sweep", "verify"]
 
 
 def __getattr__(name: str) -> Any:

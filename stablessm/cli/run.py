@@ -27,8 +27,14 @@ def run(
     fresh: Annotated[bool, typer.Option("--fresh", help="Replace an earlier run of this name.")] = False,
     out: Out = None,
     chunk: Annotated[int | None, typer.Option(help="Cells in one work item; a stored setting.")] = None,
+    weights: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[LABEL=]FILE.npz", help="Measure these weights and gradients (gradient_ratio only)."),
+    ] = None,
 ) -> None:
     """Run an experiment and save its dataset; what is done already is not run again.
+
+    A file of --weights has the arrays weight/NAME and gradient/NAME, and where the first axis is steps, step.
 
     Examples:
 
@@ -37,6 +43,8 @@ def run(
         stablessm run lr_stability --set "parameterization=exp,best(b=0.1)" --set "learning_rate=log(1e-3,1,8)"
 
         stablessm run lr_stability --set seed=0,1,2 --set steps=200 --dry-run
+
+        stablessm run gradient_ratio --weights exp=run1.npz --weights best=run2.npz --out mine
     """
     from stablessm.sweeps.declarations import load_spec
     from stablessm.sweeps.device import DEVICES
@@ -47,6 +55,13 @@ def run(
         raise SpecError(f"--device: {unknown('device', device, DEVICES)}.")
     check(out, writing=not dry_run)
     spec = load_spec(experiment, scale=scale, overrides=set_ or (), chunk=chunk)
+    if weights:
+        from stablessm.cli.weights import measure_weights
+
+        if set_ or dry_run or chunk is not None:
+            raise typer.BadParameter("--weights measures what is there: it takes no --set, --chunk or --dry-run")
+        measure_weights(spec, weights, fresh=fresh, out=out)
+        return
     if dry_run:
         _describe(spec, device)
         return
