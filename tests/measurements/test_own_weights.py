@@ -134,7 +134,7 @@ def test_a_file_goes_through_run_analyse_draw_and_show(call, tmp_path, monkeypat
     assert call("draw", "gradient_ratio", "--out", "mine", "--format", "svg")[0] == 0
     assert (tmp_path / "mine/figures/gradient_ratio.svg").exists() and module("figures", "gradient_ratio")
     code, out, _ = call("show", "gradient_ratio", "--out", "mine")
-    assert code == 0 and "gradient_to_weight" in out.replace("…", "")
+    assert code == 0 and "given" in out and "quantile" in out
 
 
 @pytest.mark.parametrize(
