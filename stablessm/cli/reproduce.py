@@ -25,6 +25,7 @@ MAIN_JOB = (
     "lr_stability",
     "largest_rate",
     "autocorrelation",
+    "perturbation",
     "digits",
 )
 
@@ -101,7 +102,7 @@ def verdict_table(certificates: Sequence[Certificate]) -> str:
 
 
 def _summarise(spec: object, where: Places) -> None:
-    """Print the table of an experiment's largest stable rates or accuracies."""
+    """Print the table of an experiment's largest stable rates, accuracies or perturbation radii."""
     from stablessm import datasets
     from stablessm.cli.pipeline import analysis_path, raw_dataset
 
@@ -110,6 +111,13 @@ def _summarise(spec: object, where: Places) -> None:
         if analysis in spec.analyses and path.exists():
             found = datasets.load(path)[variable]
             _print_matrix(spec.name, found)
+    if "perturbation_radius" in spec.analyses:
+        found = datasets.load(analysis_path(spec, where, "perturbation_radius"))
+        for step in found["discretisation"].values:
+            one = found.sel(discretisation=step).isel(error_horizon=-1)
+            for variable in ("median_explosion_beta", "median_loss_explosion_beta"):
+                _print_matrix(f"{spec.name}, {step}", one[variable])
+        _print_matrix(spec.name, found["published_explosion_beta"])
     if spec.measurement == "largest_rate":
         found = raw_dataset(spec, where)["largest_stable_learning_rate"]
         _print_matrix(spec.name, found.median("seed", keep_attrs=True))
@@ -126,4 +134,5 @@ def _print_matrix(name: str, values: object) -> None:
     typer.echo("  " + " " * 12 + "".join(f"{column:>20}" for column in columns))
     for label in flat["parameterization"].values:
         row = flat.sel(parameterization=label).values
-        typer.echo(f"  {label!s:<12}" + "".join(f"{float(value):>20.4g}" for value in row))
+        shown = ["-" if value != value else f"{float(value):.4g}" for value in row]
+        typer.echo(f"  {label!s:<12}" + "".join(f"{one:>20}" for one in shown))

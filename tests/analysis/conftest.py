@@ -11,3 +11,10 @@ def training():
     import handmade
 
     return handmade.training
+
+
+@pytest.fixture
+def perturbed():
+    import handmade
+
+    return handmade.perturbation

@@ -186,3 +186,52 @@ def test_every_axis_but_the_reduced_ones_is_kept(name, training):
     found = reduced(name, training(width=(8, 64), optimizer=("adam", "adamw")))
     for variable in found.data_vars.values():
         assert {"parameterization", "width", "optimizer", "target", "link"} <= set(variable.dims)
+
+
+def test_where_a_running_maximum_passes_a_threshold():
+    crossing = module("analysis", "perturbation_radius").crossing
+    beta = np.array([0.0, 1e-3, 1e-2, 1e-1])
+    assert crossing(beta, np.array([1.0, 1.0, 1e2, 1e10]), 1e6) == pytest.approx(10**-1.5)
+    assert crossing(beta, np.array([1.0, 1.0, 1e2, np.inf]), 1e6) == pytest.approx(10**-1.5)
+    assert crossing(beta, np.array([1.0, 1e7, 1e8, 1e9]), 1e6) == 1e-3  # no logarithm of 0
+    assert crossing(beta, np.array([1e7, 1e7, 1e8, 1e9]), 1e6) == 0
+    assert crossing(beta, np.array([1.0, 1.0, 1.0, 1e6]), 1e6) == np.inf
+
+
+def test_slope_over_widths():
+    slope = module("analysis", "perturbation_radius").slope
+    width = np.array([4, 8, 16])
+    exact = 0.3 * width[:, None] ** -0.7 * np.ones(2)
+    assert slope(width, exact) == pytest.approx([-0.7, 0.0, 6], abs=1e-9)
+    exact[0] = np.inf  # never exploded
+    assert slope(width, exact) == pytest.approx([-0.7, 0.0, 4], abs=1e-9)
+    nothing = slope(width, np.full((3, 2), np.inf))
+    assert np.isnan(nothing[:2]).all() and nothing[2] == 0
+    assert np.isnan(slope(width, np.where(width[:, None] == 8, exact, np.inf))[0])
+
+
+def test_radius_by_width_with_the_published_values_beside(perturbed):
+    found = reduced("perturbation_radius", perturbed(parameterization=("direct", "exp"), learning_rate=(1e-2,)))
+    one = found.squeeze(drop=True)
+    assert found["explosion_beta"].sizes["width"] == 2 and one["seeds"].values.tolist() == [[3, 3], [3, 3]]
+    direct = one.sel(parameterization="direct")
+    # log10 of the error is (3 + horizon + width) place of beta + .2 seed; it passes 6 behind place (6 - .2 seed)/(...)
+    expected = 10 ** -(4 - (6 - 0.2 * np.arange(3)) / 4)
+    np.testing.assert_allclose(direct["explosion_beta"].sel(width=8, error_horizon=1000), expected, rtol=1e-6)
+    np.testing.assert_allclose(direct["median_explosion_beta"].sel(width=8, error_horizon=1000), expected[1])
+    assert (direct["width_slope"] < 0).all() and (direct["width_slope_values"] == 6).all()
+    assert direct["unstable_beta"].values.ravel().tolist() == [1e-3] * 6
+    assert np.isinf(one["median_unstable_beta"].sel(parameterization="exp")).all()
+    published = one["published_explosion_beta"]
+    assert published.sel(parameterization="direct").values == pytest.approx([0.075, 0.0085], rel=0.01)
+    assert published.sel(parameterization="exp").isnull().all()
+
+
+def test_radius_of_what_is_not_computed_is_nan_with_a_count_that_says_so(perturbed):
+    data = perturbed(seed=(0, 1))
+    data["outcome"][{"seed": 1}] = LOST
+    for name in ("largest_perturbation_error", "perturbed_margin", "trained_decay"):
+        data[name] = data[name].where(data["outcome"] != LOST)
+    found = reduced("perturbation_radius", data)
+    assert (found["seeds"] == 1).all() and found["explosion_beta"].isel(seed=1).isnull().all()
+    assert found["median_explosion_beta"].notnull().all() and found["median_slowest_decay"].notnull().all()

@@ -22,6 +22,11 @@ AXES = {
     "dtype": ("number format", ("float32", "bfloat16", "float16")),
     "weight": ("raw weight", tuple(np.linspace(-6, 6, 49))),
     "decay": ("decay", tuple(np.geomspace(1e-3, 1.9, 25))),
+    "perturbed": ("perturbed weights", ("all",)),
+    "ball": ("norm of the perturbation", ("inf",)),
+    "error_horizon": ("horizon of the error", (100, 1000)),
+    "repeat": ("direction of the perturbation", (0, 1)),
+    "beta": ("size of the perturbation", (0.0, 1e-3, 1e-2, 1e-1, 1.0)),
 }
 
 
@@ -191,3 +196,35 @@ def representable_memory(**sizes):
         },
         sizes,
     )
+
+
+def perturbation(**sizes):
+    """Errors that rise with beta and the horizon, earlier for a wider model of the first map; the last is infinite."""
+    run = tuple(name for name in RUN if name != "width")
+    sets = (*run, "width", "perturbed", "ball")
+
+    def error(parameterization, beta, error_horizon=0, width=0, seed=0, **_):
+        grown = (3.0 + error_horizon + width) * beta - 2 * parameterization + 0.2 * seed
+        return np.where((parameterization == 0) & (beta == 4), np.inf, 10.0**grown)
+
+    def margin(parameterization, beta, repeat, **_):
+        return np.where(parameterization == 0, 0.05 - 0.05 * beta * (repeat + 1), 0.5)
+
+    made = dataset(
+        {
+            "outcome": ((*run, "width"), lambda **_: np.int8(1), described("outcome of the run", **flags(*OUTCOMES))),
+            "trained_decay": ((*run, "width", "state"), lambda state, **_: 0.1 + state, described("decay")),
+            "fit_error": ((*run, "width", "error_horizon"), lambda **_: np.float32(0.1), described("fit error")),
+            "largest_perturbation_error": (
+                (*sets, "error_horizon", "beta"), error, described("perturbation error, largest over directions"),
+            ),
+            "largest_perturbation_loss": ((*sets, "beta"), error, described("sampled loss, largest over directions")),
+            "perturbed_margin": ((*sets, "repeat", "beta"), margin, described("smallest margin")),
+        },
+        {"width": (8, 64), **sizes},
+    )  # fmt: skip
+    made["error_horizon"].attrs["units"] = "step"
+    return made
+
+
+perturbation_radius = perturbation
