@@ -63,7 +63,8 @@ def test_it_holds_the_package_alone_and_the_sources_of_every_bundled_thing(insta
         for kind, suffix in KINDS.items()
         for path in (ROOT / kind).glob(f"*{suffix}")
     }
-    package = {path.relative_to(ROOT).as_posix() for path in (ROOT / "stablessm").rglob("*.py")}
+    package = {path.relative_to(ROOT).as_posix() for path in (ROOT / "stablessm").rglob("*.*") if path.suffix != ".pyc"}
+    assert "stablessm/targets/sunspots.csv" in package
     assert package <= set(names)
 
 

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import math
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ class Samples(NamedTuple):
     """A column.
 
     Attributes:
-        values: float64, shape (n,), n at least 1, all finite.
+        values: float64, shape (n,), n at least 1, all finite; read-only.
         sha256: of the bytes of the file.
     """
 
@@ -56,10 +57,17 @@ def read_samples(path: str | Path, column: str | None = None) -> Samples:
         raise TargetError(f"the file '{path}' is empty")
     if suffix == ".npy" and column is not None:
         raise TargetError(f"'{path}' is an array without names of columns, but got the column {column!r}")
-    values = _from_csv(path, content, column) if suffix == ".csv" else _from_npy(path, content)
+    return _column(path, content, column)
+
+
+@lru_cache(maxsize=8)
+def _column(path: Path, content: bytes, column: str | None) -> Samples:
+    """Return the column of a file's content; a sweep asks for it some times over."""
+    values = _from_csv(path, content, column) if path.suffix.lower() == ".csv" else _from_npy(path, content)
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         raise TargetError(f"the samples of '{path}' must be finite, but sample {bad[0]} is {values[bad[0]]}")
+    values.setflags(write=False)
     return Samples(values, hashlib.sha256(content).hexdigest())
 
 
