@@ -184,11 +184,14 @@ def write_whole(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
+        if isinstance(error, DatasetError):
+            raise
+        with contextlib.suppress(OSError, ValueError):
             temporary.unlink(missing_ok=True)
+        reason = getattr(error, "strerror", None) or error
         raise DatasetWriteError(
-            f"'{path}' cannot be written: {error.strerror or error}; what was there before is intact."
+            f"{str(path)!r} cannot be written: {reason}; what was there before is intact."
         ) from None
 
 

@@ -196,3 +196,10 @@ def test_a_marked_file_that_breaks_the_rules_is_named(tmp_path, attributes, reas
     data.assign_attrs(**attributes, **{MARK: np.int64(FORMAT)}).to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
     with pytest.raises(DatasetError, match=f"a.nc' .*{reason}"):
         load(tmp_path / "a.nc")
+
+
+def test_a_path_that_cannot_be_is_named(tmp_path):
+    with pytest.raises(DatasetWriteError, match=r"a\\x00b.nc' cannot be written: embedded null byte"):
+        save(xr.Dataset(attrs={"a": "b"}), tmp_path / "a\x00b.nc")
+    with pytest.raises(DatasetError, match=r"a\\x00b.nc' cannot be read: embedded null byte"):
+        load(tmp_path / "a\x00b.nc")
