@@ -9,6 +9,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from stablessm.plotting import style
 from stablessm.plotting.panels import caption, legend, panels
@@ -29,6 +30,7 @@ NEEDS = (
 _ALONG = ("parameterization", "seed", "step", "state", "time", "lag", "weight")
 _COLUMNS = 4
 _BEFORE = {"linestyle": "none", "marker": "o", "markersize": 4.2, "markerfacecolor": "white", "color": "0.45"}
+_INCHES_A_LETTER = 0.085  # of a heading
 _LETTERS = 30
 
 
@@ -51,7 +53,8 @@ def draw(raw: xr.Dataset) -> Figure:
     caption(figure, raw[kept], _ALONG)
     for part, block in zip(np.atleast_1d(figure.subfigures(len(blocks), 1)), blocks, strict=True):
         if block.title:
-            part.suptitle(block.title, fontsize=10, x=0.01, ha="left")
+            words = textwrap.wrap(block.title, int(size[0] / _INCHES_A_LETTER))
+            part.suptitle("\n".join(words), fontsize=10, x=0.01, ha="left")
         every = part.subplots(rows, 2 * columns, squeeze=False, sharey=True, width_ratios=[3.2, 1] * columns)
         pairs = every.reshape(-1, 2)
         for unused in pairs[len(looks) :].ravel():
@@ -95,6 +98,7 @@ def _map(curve: Axes, line: Axes, data: xr.Dataset, look: dict, limits: tuple[fl
     finite = np.append(weights[np.isfinite(weights)], 0.0)
     middle, half = (finite.max() + finite.min()) / 2, max(0.6 * (finite.max() - finite.min()), 0.1)
     curve.set_xlim(middle - half, middle + half)
+    curve.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     unstable = int((margins[-1] <= 0).sum())
     if unstable:
         curve.text(0.97, 0.03, f"{unstable} unstable after", transform=curve.transAxes, ha="right", fontsize=7.5)

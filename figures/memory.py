@@ -20,6 +20,7 @@ _ALONG_FITS = (*_ALONG, "part", "curve_time")
 _COLUMNS = 4
 _DECADES = 4.5  # below the largest value of the target
 _SYMBOLS = {"polynomial": "p", "exponential": "β"}
+_INCHES_A_LETTER = 0.085  # of a heading
 _LETTERS = 36  # in a line of a panel's title
 _TIMES = ((0, "before"), (-1, "after"))
 _BEFORE = {"color": "0.72", "linewidth": 0.9}
@@ -49,7 +50,8 @@ def draw(raw: xr.Dataset, decay: xr.Dataset) -> Figure:
     caption(figure, raw[kept], _ALONG)
     parts = np.atleast_1d(figure.subfigures(len(blocks), 1))
     for part, (memory, fits) in zip(parts, blocks, strict=True):
-        part.suptitle(_heading(memory.title, fits.data), fontsize=10, x=0.01, ha="left")
+        words = textwrap.wrap(_heading(memory.title, fits.data), int(size[0] / _INCHES_A_LETTER))
+        part.suptitle("\n".join(words), fontsize=10, x=0.01, ha="left")
         every = part.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
         for unused in every.ravel()[len(looks) :]:
             unused.remove()

@@ -77,12 +77,16 @@ def _remembered(
     step, pulse, context = probes.run(model, probe)
     apart = jnp.maximum(jnp.abs(step - exact), jnp.abs(pulse - kernel)).max()
     apart = jnp.maximum(apart, jnp.abs(context - exact[lags]).max())
-    finite = jnp.isfinite(exact).all() & jnp.isfinite(apart)  # an unstable model overflows, and inf - inf is no number
     return {
-        "memory_function": exact,
-        "context_difference": context,
-        "disagreement": jnp.where(finite, apart / exact.max(), jnp.inf),
+        "memory_function": _or_infinite(exact),
+        "context_difference": _or_infinite(context),
+        "disagreement": _or_infinite(apart / exact.max()),
         "eigenvalue": model.eigenvalues(),
         "margin": parameterization.margin(model.weight, **model.constants),
         "recurrent_weight": model.weight,
     }
+
+
+def _or_infinite(values: Array) -> Array:
+    """Return values with infinity for what is no number, as where a kernel that overflows cancels in itself."""
+    return jnp.where(jnp.isnan(values), jnp.inf, values)

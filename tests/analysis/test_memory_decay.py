@@ -70,3 +70,19 @@ def test_what_is_not_computed_is_said_to_be_so(raw):
 def test_the_context_bound_holds(raw, reduced):
     bound = reduced["context_amplitude"] * np.exp(-reduced["context_decay"] * raw["lag"])
     assert (raw["context_difference"] <= bound * (1 + 1e-9)).all()
+
+
+def test_a_target_whose_samples_end_is_fitted_as_far_as_it_is_known(raw):
+    short = raw.isel(target=[0]).copy(deep=True)
+    short["target_memory_function"][..., 50:] = np.nan
+    found = module("analysis", "memory_decay").reduce(short)
+    assert words(found["target_fitted_kind"]) == {"polynomial"}
+    np.testing.assert_allclose(found["target_fitted_decay"], 1.1, rtol=1e-6)
+
+
+def test_what_overflows_is_said_to_be_so(raw):
+    exploded = raw.isel(target=[0]).copy(deep=True)
+    exploded["memory_function"][..., 1, 10:] = np.inf
+    exploded["context_difference"][..., 1, 3:] = np.inf
+    found = module("analysis", "memory_decay").reduce(exploded).isel(step=1)
+    assert words(found["fitted_kind"]) == {"not_finite"} and np.isinf(found["effective_context"]).all()

@@ -56,9 +56,11 @@ def test_the_target_and_the_map_are_stored_beside_it(data):
 
 
 def test_a_run_that_diverges_is_an_outcome_and_never_nan(tmp_path):
-    document = FIT | {"name": "bad", "axes": FIT["axes"] | {"learning_rate": [1e3], "seed": [0]}}
-    found = stablessm.run_sweep(document, out=tmp_path)
-    for name in ("memory_function", "disagreement", "margin"):
+    axes = FIT["axes"] | {"learning_rate": [1e-1, 1e3], "seed": [0], "optimizer": ["gradient_descent"]}
+    found = stablessm.run_sweep(FIT | {"name": "bad", "axes": axes}, out=tmp_path)
+    direct = found.sel(parameterization="direct", learning_rate=1e3)
+    assert (direct["outcome"] > 2).all()
+    for name in ("memory_function", "context_difference", "disagreement", "margin", "recurrent_weight"):
         assert not np.isnan(found[name]).any()
 
 
