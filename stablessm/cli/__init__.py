@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (typer.Abort, KeyboardInterrupt):
         _fail("interrupted", INTERRUPTED)
     except UsageError as error:
-        _fail(error.format_message().rstrip(".") + ".", BAD_INPUT)
+        _fail(error.format_message(), BAD_INPUT)
     except ValueError as error:
         if not type(error).__module__.startswith("stablessm."):
             raise
@@ -98,6 +98,6 @@ def _of_an_interruption(error: BaseException | None) -> bool:
 
 
 def _fail(sentence: str, code: int) -> None:
-    line = " ".join(sentence.split())
+    line = " ".join(sentence.split()).rstrip(".") + "."
     print(f"Error: {line}", file=sys.stderr)
     sys.exit(code)

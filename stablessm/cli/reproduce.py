@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from stablessm.cli.data_folder import DataFolder, use_data_folder
 from stablessm.cli.options import Out
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def reproduce(
     scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
     out: Out = None,
+    data: DataFolder = None,
 ) -> None:
     """Run experiments, reduce and draw them, verify every map, and print what came out.
 
@@ -57,6 +59,7 @@ def reproduce(
 
     began = time.perf_counter()
     where = check(out)
+    use_data_folder(data)
     chosen = dict.fromkeys(experiments or (names("experiments") if every else MAIN_JOB))
     specs = [load_spec(one, scale=scale) for one in chosen]
     for spec in specs:

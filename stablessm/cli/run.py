@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from stablessm.cli.data_folder import DataFolder, use_data_folder
 from stablessm.cli.options import Out
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def run(
         list[str] | None,
         typer.Option(metavar="[LABEL=]FILE.npz", help="Measure these weights and gradients (gradient_ratio only)."),
     ] = None,
+    data: DataFolder = None,
 ) -> None:
     """Run an experiment and save its dataset; what is done already is not run again.
 
@@ -45,6 +47,8 @@ def run(
         stablessm run lr_stability --set seed=0,1,2 --set steps=200 --dry-run
 
         stablessm run gradient_ratio --weights exp=run1.npz --weights best=run2.npz --out mine
+
+        stablessm run digits --scale full --data ~/data
     """
     from stablessm.sweeps.declarations import load_spec
     from stablessm.sweeps.device import DEVICES
@@ -54,6 +58,7 @@ def run(
     if device not in DEVICES:
         raise SpecError(f"--device: {unknown('device', device, DEVICES)}.")
     check(out, writing=not dry_run)
+    use_data_folder(data)
     spec = load_spec(experiment, scale=scale, overrides=set_ or (), chunk=chunk)
     if weights:
         from stablessm.cli.weights import measure_weights

@@ -84,7 +84,7 @@ def test_an_interruption_says_so(call, monkeypatch):
 
     for stop in (interrupt, interrupt_a_class):
         monkeypatch.setattr("stablessm.sweeps.run.execute", stop)
-        assert call("run", "maps")[::2] == (130, "Error: interrupted\n")
+        assert call("run", "maps")[::2] == (130, "Error: interrupted.\n")
 
 
 def test_a_sweep_larger_than_any_memory(refused):
