@@ -122,16 +122,15 @@ def classification(static: Mapping[str, Any], settings: ClassificationSettings) 
             "gradient_to_weight_ratio": gradient_to_weight(slope, weight),
         }
 
-    def measure(traced: Mapping[str, Array], starts: Start, index: Array) -> Mapping[str, Array]:
+    def measure(traced: Mapping[str, Array], starts: Start, index: Array, images: Images) -> Mapping[str, Array]:
         start = Start(*(leaf[index] for leaf in starts[:-1]), chosen=starts.chosen)
         model = _start_model(parameterization, start, constants_of(traced), settings.complex)
         mask = eqx.tree_at(lambda m: m.recurrent, jax.tree.map(eqx.is_inexact_array, model), trainable(model.recurrent))
         parts, rest = eqx.partition(model, mask)
-        train, train_labels = jnp.asarray(images.train), jnp.asarray(images.train_labels)
 
         def loss(parts: LinearRNNClassifier, step: Array) -> Array:
             chosen = starts.chosen[index, step]
-            return cross_entropy(eqx.combine(parts, rest), train[chosen], train_labels[chosen])[0]
+            return cross_entropy(eqx.combine(parts, rest), images.train[chosen], images.train_labels[chosen])[0]
 
         def decayed(parts: LinearRNNClassifier) -> Any:
             return eqx.tree_at(lambda m: m.recurrent.weight, jax.tree.map(lambda _: True, parts), False)
@@ -145,9 +144,7 @@ def classification(static: Mapping[str, Any], settings: ClassificationSettings) 
             left_domain=left_domain(trained.recurrent),
             zero_loss=jnp.log(jnp.asarray(classes, trajectory.losses.dtype)),
         )
-        test_loss, accuracy = cross_entropy(
-            trained, jnp.asarray(images.test[tested]), jnp.asarray(images.test_labels[tested])
-        )
+        test_loss, accuracy = cross_entropy(trained, images.test[tested], images.test_labels[tested])
         return {
             **ending(trajectory, verdict),
             "loss": trajectory.losses[kept],
@@ -162,4 +159,5 @@ def classification(static: Mapping[str, Any], settings: ClassificationSettings) 
         "step": kept,
         "quantile": np.asarray(QUANTILES),
     }
-    return Program(coordinates, StartOf(static["width"], features, classes, len(images.train), settings), measure)
+    start_of = StartOf(static["width"], features, classes, len(images.train), settings)
+    return Program(coordinates, start_of, measure, shared=(images,))

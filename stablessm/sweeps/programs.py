@@ -140,7 +140,7 @@ class Programs:
         )
 
     def compile(self, combination: int) -> Future[Callable[..., Any]]:
-        """Start to compile a static combination, once; the future holds (traced, starts, index) -> results."""
+        """Start to compile a static combination, once; the future holds (traced, starts, index, *shared) -> results."""
         if combination not in self._compiled:
             self._compiled[combination] = self._pool.submit(self._compile, combination)
         return self._compiled[combination]
@@ -163,7 +163,7 @@ class Programs:
         with computing(self.device, self.plan.precision(item.combination)):
             starts, hashes = self._starts.get(program.start, item.seeds)  # while the pool compiles
             run = compiled.result()
-            results = dict(run(dict(item.traced), starts, item.index))
+            results = dict(run(dict(item.traced), starts, item.index, *program.shared))
             if "start_hash" in layout.variables:
                 results["start_hash"] = hashes[item.index]
             return {name: _fit(name, results, layout, len(item.index)) for name in layout.variables}
@@ -179,10 +179,12 @@ class Programs:
         program, item = self.build(combination), self.plan.item(combination * self.plan.items_per_combination)
         with computing(self.device, self.plan.precision(combination)):
             shapes = self._starts.shapes(program.start)
-            mapped = jax.jit(jax.vmap(program.measure, in_axes=(0, None, 0)))
-            arguments = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), dict(item.traced))
-            index = jax.ShapeDtypeStruct(item.index.shape, item.index.dtype)
-            return mapped.trace(arguments, shapes, index)
+            mapped = jax.jit(jax.vmap(program.measure, in_axes=(0, None, 0, *(None,) * len(program.shared))))
+            traced, index, shared = jax.tree.map(
+                lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype),
+                (dict(item.traced), item.index, program.shared),
+            )
+            return mapped.trace(traced, shapes, index, *shared)
 
 
 def first_line(error: Exception) -> str:
