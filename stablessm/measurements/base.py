@@ -51,9 +51,9 @@ class Program(NamedTuple):
         start: seed (uint32 scalar) -> pytree; everything of a run that depends on the seed and NOT on the map: initial
             weights other than the recurrent ones, keys, precomputed data. Jitted and vmapped by the runner, hashed
             there, so that equal starts across maps are asserted and not hoped for.
-        measure: (traced, starts, index, *shared) -> {variable: array}. `traced` holds one scalar per traced axis; `starts` is
-            the stack of the starts of the distinct seeds in the work item; `index` picks this cell's. Pure, jittable,
-            vmappable over `traced` and `index` with `starts` shared.
+        measure: (traced, starts, index, *shared) -> {variable: array}. `traced` holds one scalar per traced axis;
+            `starts` is the stack of the starts of the distinct seeds in the work item; `index` picks this cell's. Pure,
+            jittable, vmappable over `traced` and `index` with `starts` shared.
         shared: arrays every cell reads, such as images. As arguments they are stored once; closed over, they would be
             constants of every compiled program.
     """
