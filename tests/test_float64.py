@@ -2,9 +2,12 @@
 
 import jax
 import jax.numpy as jnp
+import mpmath
 import numpy as np
 import pytest
+import sympy
 
+from stablessm import Parameterization
 from stablessm.layers import LinearRNN
 from tests.parameterizations.reference import IDS, MAPS, decay, exact, view
 from tests.parameterizations.test_laws import WEIGHTS, derivatives, functions_of
@@ -36,3 +39,15 @@ def test_linear_rnn_in_float64(map_):
     np.testing.assert_allclose(model.eigenvalues(), eigenvalues, rtol=1e-11)
     x = jax.random.normal(jax.random.key(1), (50,))
     np.testing.assert_allclose(model(x)[0], np.convolve(x, model.kernel(50))[:50], atol=1e-12)
+
+
+@pytest.mark.parametrize("formula", ["softplus(w)", "sigmoid(w)"])
+def test_the_logarithm_of_the_eigenvalue_is_correct_to_a_few_ulp(formula):
+    one = Parameterization.from_formula(formula, link="one-minus")
+    decay_of = sympy.lambdify(sympy.Symbol("w", real=True), one.expression, "mpmath")
+    weights = np.linspace(-4.0, 0.3, 500)  # 1 - s stays above 0.1, where it would be ill-conditioned
+    found = np.asarray(one.log_eigenvalue(jnp.asarray(weights)))
+    with mpmath.workdps(40):
+        expected = [mpmath.log(1 - decay_of(mpmath.mpf(weight))) for weight in weights]
+    errors = [float(abs((value - right) / right)) for value, right in zip(found, expected, strict=True)]
+    assert max(errors) <= 10 * np.finfo(np.float64).eps

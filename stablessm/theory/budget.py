@@ -17,13 +17,16 @@ class OutOfTime(BaseException):
 
 
 @contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
+def time_limit(seconds: float) -> Iterator[threading.Event]:
     """Raise `OutOfTime` in the body once the process has computed for `seconds`.
 
     The timer repeats, so that a signal lost inside a destructor or a bare `except` is sent again.
 
     Args:
         seconds: the limit, in seconds of processor time.
+
+    Yields:
+        An event that is set once the limit has passed, also where a bare `except` in the body swallowed the exception.
 
     Raises:
         OutOfTime: from within the body.
@@ -34,18 +37,19 @@ def time_limit(seconds: float) -> Iterator[None]:
         2
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
+        yield threading.Event()
         return
-    active = True
+    active, passed = True, threading.Event()
 
     def interrupt(signum: int, frame: object) -> None:
         if active:
+            passed.set()
             raise OutOfTime
 
     before = signal.signal(signal.SIGVTALRM, interrupt)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1.0)
     try:
-        yield
+        yield passed
     finally:
         active = False
         signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)

@@ -80,18 +80,18 @@ def timed(identity: str, prove: Callable[[Problem], Statement], problem: Problem
     statement, not the page, and the verdict says what happened.
     """
     start, used = time.perf_counter(), time.process_time()
-    statement, late = None, False
+    statement, tried = None, ""
     try:
-        with time_limit(limit):
+        with time_limit(limit) as passed:
             statement = prove(problem)
     except OutOfTime:
-        late = True
+        pass
     except Undecided as reason:
         tried = str(reason)
     except Exception as error:
         tried = f"stopped by {type(error).__name__} {(str(error).splitlines() or [''])[0]}"
     seconds = time.perf_counter() - start
-    if late or time.process_time() - used >= limit:
+    if passed.is_set() or time.process_time() - used >= limit:
         # Even a result is not taken: the interruption may have been swallowed inside a comparison and turned it.
         statement = Statement(identity, "undecided", f"undecided (time): tried for {limit:g} s")
     if statement is None:

@@ -110,6 +110,17 @@ def test_time_limit_interrupts_and_restores():
     assert (statement.verdict, "undecided (time)" in statement.expression) == ("undecided", True)
 
 
+def test_an_interruption_that_a_bare_except_swallows_is_remembered():
+    with time_limit(0.02) as passed:
+        try:
+            while True:
+                pass
+        except BaseException:
+            swallowed = True
+    assert swallowed
+    assert passed.is_set()
+
+
 def test_off_the_main_thread_it_runs_without_a_limit():
     found = []
     thread = threading.Thread(target=lambda: found.append(verify(PARAMETERIZATIONS["exp"])["stability"].verdict))
