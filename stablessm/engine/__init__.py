@@ -1,9 +1,13 @@
 """Numerics of diagonal linear recurrences: powers, kernels, convolutions, recurrences (see README.md here)."""
 
+from stablessm.engine.bank import filter_bank as filter_bank
+from stablessm.engine.bank import last_state as last_state
+from stablessm.engine.choice import choose as choose
 from stablessm.engine.convolution import convolve as convolve
 from stablessm.engine.poles import Poles as Poles
 from stablessm.engine.poles import poles as poles
 from stablessm.engine.poles import signed_poles as signed_poles
 from stablessm.engine.powers import first_bad_step as first_bad_step
 from stablessm.engine.powers import powers as powers
+from stablessm.engine.recurrence import recur as recur
 from stablessm.engine.vandermonde import kernel as kernel

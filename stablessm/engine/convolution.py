@@ -66,27 +66,28 @@ def smooth_length(least: int) -> int:
     return best
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(2,))
 def _circular(inputs: Array, kernel: Array, size: int) -> Array:
-    return _forward(inputs, kernel, size)[0]
+    return _transformed(inputs, kernel, size, kernel.shape[-1])
 
 
-def _forward(inputs: Array, kernel: Array, size: int) -> tuple[Array, tuple]:
+@partial(jax.custom_vjp, nondiff_argnums=(2, 3))
+def _transformed(inputs: Array, kernel: Array, size: int, lags: int) -> Array:
+    return _forward(inputs, kernel, size, lags)[0]
+
+
+def _forward(inputs: Array, kernel: Array, size: int, lags: int) -> tuple[Array, tuple[Array, Array]]:
     spectrum, response = jnp.fft.rfft(inputs, size), jnp.fft.rfft(kernel, size)
-    outputs = jnp.fft.irfft(spectrum * response, size)[..., : inputs.shape[-1]]
-    shapes = jax.ShapeDtypeStruct(inputs.shape, inputs.dtype), jax.ShapeDtypeStruct(kernel.shape, kernel.dtype)
-    return outputs, (spectrum, response, shapes)
+    return jnp.fft.irfft(spectrum * response, size)[..., : inputs.shape[-1]], (spectrum, response)
 
 
-def _backward(size: int, residuals: tuple, cotangent: Array) -> tuple[Array, Array]:
-    spectrum, response, shapes = residuals
+def _backward(size: int, lags: int, residuals: tuple[Array, Array], cotangent: Array) -> tuple[Array, Array]:
+    spectrum, response = residuals
     turned = jnp.fft.rfft(cotangent, size)
-
-    def correlate(other: Array, shape: jax.ShapeDtypeStruct) -> Array:
-        product = _summed_to(turned * other.conj(), (*shape.shape[:-1], turned.shape[-1]))
-        return jnp.fft.irfft(product, size)[..., : shape.shape[-1]]
-
-    return correlate(response, shapes[0]), correlate(spectrum, shapes[1])
+    to_inputs, to_kernel = (
+        jnp.fft.irfft(_summed_to(turned * other.conj(), like.shape), size)
+        for other, like in ((response, spectrum), (spectrum, response))
+    )
+    return to_inputs[..., : cotangent.shape[-1]], to_kernel[..., :lags]
 
 
 def _summed_to(array: Array, shape: tuple[int, ...]) -> Array:
@@ -97,4 +98,4 @@ def _summed_to(array: Array, shape: tuple[int, ...]) -> Array:
     return array.sum(spread, keepdims=True) if spread else array
 
 
-_circular.defvjp(_forward, _backward)
+_transformed.defvjp(_forward, _backward)

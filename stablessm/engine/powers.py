@@ -114,14 +114,15 @@ def _spiral_jvp(primals: tuple, tangents: tuple) -> tuple[tuple[Array, Array], t
     growth, words, _ = tangents
     moving = [word for word in words if not isinstance(word, SymbolicZero)]
     steps = _steps(primals[2], real.dtype)
-    changes = [jnp.zeros_like(real), jnp.zeros_like(real)]
+    along = steps * real, steps * imaginary  # before the tangent: a power of 0 stays 0 against any derivative
+    changes = jnp.zeros_like(real), jnp.zeros_like(real)
     if not isinstance(growth, SymbolicZero):
-        rate = steps * _spread(growth, primals[2])
-        changes = [real * rate, imaginary * rate]
+        rate = _spread(growth, primals[2])
+        changes = along[0] * rate, along[1] * rate
     if moving:
-        rate = steps * _spread(_FULL_TURN * sum(moving), primals[2])
-        changes = [changes[0] - imaginary * rate, changes[1] + real * rate]
-    return (real, imaginary), tuple(changes)
+        rate = _spread(_FULL_TURN * sum(moving), primals[2])
+        changes = changes[0] - along[1] * rate, changes[1] + along[0] * rate
+    return (real, imaginary), changes
 
 
 _spiral.defjvp(_spiral_jvp, symbolic_zeros=True)
