@@ -1,9 +1,12 @@
 """Numerics of diagonal linear recurrences: powers, kernels, convolutions, recurrences (see README.md here)."""
 
+from stablessm.engine.accuracy import error_estimate as error_estimate
 from stablessm.engine.bank import filter_bank as filter_bank
 from stablessm.engine.bank import last_state as last_state
 from stablessm.engine.choice import choose as choose
 from stablessm.engine.convolution import convolve as convolve
+from stablessm.engine.dplr import LowRankSystem as LowRankSystem
+from stablessm.engine.dplr import dplr_kernel as dplr_kernel
 from stablessm.engine.poles import Poles as Poles
 from stablessm.engine.poles import poles as poles
 from stablessm.engine.poles import signed_poles as signed_poles

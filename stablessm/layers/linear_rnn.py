@@ -11,7 +11,7 @@ import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
 
-from stablessm.engine.tables import power_table_by_doubling, power_table_from_log
+from stablessm import engine
 from stablessm.parameterizations import Parameterization, ParameterizationError
 from stablessm.parameterizations.links import time_of
 
@@ -157,13 +157,12 @@ class LinearRNN(eqx.Module):
         Args:
             length: number of steps, at least 0.
         """
-        table, gain = self._powers(length), self.discretised()[1]
-        columns, rows = gain[:, None] * _joined(self.input_weight, self.phase), _joined(self.readout, self.phase)
+        columns = self.discretised()[1][:, None] * _joined(self.input_weight, self.phase)
+        rows = _joined(self.readout, self.phase)
         if self.scalar:
-            weights = rows[0] * columns[:, 0]
-            return (weights @ table).real if self.phase is not None else weights @ table
-        kernel = jnp.einsum("on,nk,ni->koi", rows, table, columns)
-        return kernel.real if self.phase is not None else kernel
+            return engine.kernel(self.poles(), rows[0] * columns[:, 0], length)
+        kernel = engine.kernel(self.poles(), rows[:, None, :] * columns.T[None, :, :], length)
+        return jnp.moveaxis(kernel, -1, 0)
 
     def zero_input_response(self, length: int) -> Array:
         """Return what the bias alone gives from the zero state: shape (length,) for a scalar series, else two axes.
@@ -175,7 +174,7 @@ class LinearRNN(eqx.Module):
         if self.bias is None:
             return jnp.zeros((length,) if self.scalar else (length, rows.shape[0]), self.weight.dtype)
         driven = self.discretised()[1] * _joined(self.bias, self.phase)
-        response = jnp.cumsum(((rows * driven) @ self._powers(length)).T.real, axis=0)
+        response = jnp.cumsum(engine.kernel(self.poles(), rows * driven, length).T, axis=0)
         return response[:, 0] if self.scalar else response
 
     def initial_state(self) -> Array:
@@ -205,19 +204,16 @@ class LinearRNN(eqx.Module):
         Returns:
             (y, state): outputs of shape (time,) or (time, outputs), and the state after the last step.
         """
-        discretised = self.discretised()
-
-        def advance(state: Array, x: Array) -> tuple[Array, Array]:
-            state = self._advance(discretised, state, x)
-            return state, self._read(state)
-
-        state, y = jax.lax.scan(advance, self.initial_state() if state is None else state, x)
-        return y, state
+        drive = self.discretised()[1][:, None] * _joined(self.input_weight, self.phase)
+        inputs = x[:, None] if self.scalar else x
+        if self.bias is not None:  # one more input, always 1
+            drive = jnp.concatenate([drive, (self.discretised()[1] * _joined(self.bias, self.phase))[:, None]], axis=1)
+            inputs = jnp.concatenate([inputs, jnp.ones((x.shape[0], 1), inputs.dtype)], axis=1)
+        y, state = engine.recur(self.poles(), inputs, state, drive=drive, readout=_joined(self.readout, self.phase))
+        return y[:, 0] if self.scalar else y, state
 
     def last_output(self, x: Array) -> Array:
         """Return the output after the last step of each series of a batch, without running through the others.
-
-        The last state is one product of the inputs with the reversed powers, for all modes and series at once.
 
         Args:
             x: shape (batch, time, inputs), from the zero state.
@@ -225,15 +221,10 @@ class LinearRNN(eqx.Module):
         Returns:
             y at the last step, shape (batch, outputs).
         """
-        batch, length, inputs = x.shape
+        length = x.shape[1]
         driven = self.discretised()[1][:, None] * _joined(self.input_weight, self.phase)
-        response = self._powers(length)[:, ::-1, None] * driven[:, None, :]  # (states, time, inputs)
-        flat, series = response.reshape(-1, length * inputs).T, x.reshape(batch, length * inputs)
-        readout = _joined(self.readout, self.phase)
-        if self.phase is None:
-            y = (series @ flat) @ readout.T
-        else:
-            y = (series @ flat.real) @ readout.real.T - (series @ flat.imag) @ readout.imag.T
+        states = engine.last_state(self.poles(), x.swapaxes(1, 2))  # of each input on its own, (batch, inputs, states)
+        y = jnp.einsum("on,ni,bin->bo", _joined(self.readout, self.phase), driven, states).real
         return y if self.bias is None or not length else y + self.zero_input_response(length)[-1]
 
     def _advance(self, discretised: tuple[Array, Array], state: Array, x: Array) -> Array:
@@ -247,20 +238,19 @@ class LinearRNN(eqx.Module):
         y = y if self.phase is None else y.real
         return y[0] if self.scalar else y
 
-    def _powers(self, length: int) -> Array:
-        """lambda_bar^k, shape (states, length), from the log modulus where the link has one for every weight."""
-        if self.discretisation == "euler":
-            return power_table_by_doubling(self.discretised()[0], length)
+    def poles(self) -> engine.Poles:
+        """Return lambda_bar as the engine keeps it: log modulus and phase, or a value that may be 0 or negative."""
         map_, weight = self.parameterization, self.weight
+        if self.discretisation == "euler":
+            multiplier = self.discretised()[0]
+            if self.phase is None:
+                return engine.signed_poles(multiplier)
+            return engine.poles(jnp.log(jnp.abs(multiplier)), jnp.angle(multiplier))
+        angle = None if self.phase is None else self.phase * self.step_size
         if map_.link == "one-minus":
-            modulus = power_table_by_doubling(map_.eigenvalue(weight, **self.constants), length)
-        else:
-            log_modulus = map_.log_multiplier(weight, self.step_size, **self.constants)
-            modulus = power_table_from_log(log_modulus, length)
-        if self.phase is None:
-            return modulus
-        angle = (self.phase * self.step_size)[:, None] * jnp.arange(length, dtype=weight.dtype)
-        return jax.lax.complex(modulus * jnp.cos(angle), modulus * jnp.sin(angle))
+            log_modulus = map_.log_eigenvalue(weight, **self.constants)
+            return engine.signed_poles(map_.eigenvalue(weight, **self.constants), log_modulus=log_modulus, phase=angle)
+        return engine.poles(map_.log_multiplier(weight, self.step_size, **self.constants), angle)
 
 
 def _joined(pair: Array, phase: Array | None) -> Array:
