@@ -7,7 +7,7 @@ closed form under white noise, vmapped over the cells of a work item, with every
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import equinox as eqx
@@ -17,7 +17,7 @@ import numpy as np
 import optax
 from jax import Array
 
-from stablessm.bench.base import Candidate
+from stablessm.bench.base import Candidate, Case
 from stablessm.layers import LinearRNN
 from stablessm.measurements import MEASUREMENTS
 from stablessm.measurements.fit_programs import trainable
@@ -32,8 +32,8 @@ SEEDS = 5
 WIDTH, CHUNK = 64, 8
 
 
-def candidates(quick: bool) -> list[Candidate]:
-    """Return the peer and the two forms, compiled and run once.
+def cases(quick: bool) -> Iterator[Case]:
+    """Yield the one case: the peer and the two forms, compiled and run once; errors are against the peer's loss.
 
     Args:
         quick: one map instead of four.
@@ -43,7 +43,7 @@ def candidates(quick: bool) -> list[Candidate]:
     loop, loop_loss = _python_loop("exp", RATES[3])
     forms = [_form(form, maps) for form in ("gram", "white_noise")]
     gram_loss = _final_loss("exp", RATES[3])
-    return [
+    yield Case("training", WIDTH, RecordedFitSettings().horizon, [
         Candidate("Python loop, RNN over time", loop, 1, "1 configuration"),
         *(
             Candidate(
@@ -52,7 +52,7 @@ def candidates(quick: bool) -> list[Candidate]:
             )
             for name, run, memory in forms
         ),
-    ]  # fmt: skip
+    ])  # fmt: skip
 
 
 def _static(name: str) -> dict[str, Any]:

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from stablessm.cli.options import Out
+
+if TYPE_CHECKING:
+    from stablessm.bench.dataset import Row
 
 
 def bench(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME ...]", help="All by default.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer rounds and a smaller, declared workload.")] = False,
     device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
+    out: Out = None,
 ) -> None:
     """Measure against the peers: candidates take turns in one process; medians of CPU and wall time per unit of work.
 
     Examples:
 
         stablessm bench sweep --quick
+
+        stablessm bench siso powers --out mine
     """
     from stablessm.bench import BENCHMARKS
 
@@ -29,43 +37,56 @@ def bench(
 
     from rich.console import Console
     from rich.progress import Progress
+
+    from stablessm import datasets
+    from stablessm.bench.base import paired
+    from stablessm.bench.dataset import dataset, rows_of
+    from stablessm.cli.pipeline import writing
+    from stablessm.sweeps.device import choose_device, computing, enable_compilation_cache
+    from stablessm.sweeps.folders import check
+
+    path = check(out).dataset("bench")
+    kept = datasets.load(path) if path.exists() else None
+    chosen = choose_device(device)
+    enable_compilation_cache()
+    rounds, rows = 3 if quick else 7, []
+    for name in dict.fromkeys(names or BENCHMARKS):
+        mine = []
+        with computing(chosen, "float32"), Progress(console=Console(stderr=True), transient=True) as progress:
+            for case in BENCHMARKS[name].cases(quick=quick):
+                task = progress.add_task(f"{name}, {case.name}, {case.length} steps", total=rounds)
+                timings = paired(
+                    case.candidates, rounds, tell=lambda done, task=task: progress.update(task, completed=done)
+                )
+                mine += rows_of(name, case, timings, platform=chosen.platform, rounds=rounds)
+        _print(name, mine)
+        rows += mine
+        with writing():
+            datasets.save(dataset(rows, kept), path)
+    typer.echo(f"saved {path}; stablessm draw bench makes the figure")
+
+
+def _print(name: str, rows: list[Row]) -> None:
+    """Print a benchmark: times, ratios to the first candidate of each case, memory and error."""
     from rich.table import Table
 
-    from stablessm.bench.base import paired
     from stablessm.cli.console import table_console
-    from stablessm.sweeps.device import choose_device, computing
 
-    chosen = choose_device(device)
-    rounds = 3 if quick else 7
-    for name in dict.fromkeys(names or BENCHMARKS):
-        with computing(chosen, "float32"), Progress(console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task(f"{name}: compiling", total=rounds)
-            candidates = BENCHMARKS[name].candidates(quick=quick)
-            progress.update(task, description=name)
-            timings = paired(candidates, rounds, tell=lambda done, task=task: progress.update(task, completed=done))
-        table = Table(title=f"{name}: medians of {rounds} rounds on {chosen.platform}, per unit of work")
-        for column in (
-            "candidate",
-            "CPU ms",
-            "wall ms",
-            "CPU ratio",
-            "wall ratio",
-            "temp MB",
-            "difference",
-            "declared",
-        ):
-            table.add_column(column, justify="left" if column in ("candidate", "declared") else "right")
-        peer = timings[candidates[0].name]
-        for one in candidates:
-            time = timings[one.name]
-            table.add_row(
-                one.name,
-                f"{time.cpu * 1e3:.3g}",
-                f"{time.wall * 1e3:.3g}",
-                f"{peer.cpu / time.cpu:.1f}",
-                f"{peer.wall / time.wall:.1f}",
-                "" if one.temporary_bytes is None else f"{one.temporary_bytes / 1e6:.2g}",
-                "" if one.difference is None else f"{one.difference:.1e}",
-                one.declared,
-            )
-        table_console().print(table)
+    table = Table(title=f"{name}: medians of {rows[0].rounds} rounds on {rows[0].platform}, per unit of work")
+    heads = ("case", "candidate", "CPU ms", "wall ms", "CPU ratio", "wall ratio", "temp MB", "error", "cut")
+    for head in heads:
+        table.add_column(head, justify="left" if head in ("case", "candidate", "cut") else "right")
+    for row in rows:
+        length = f", {row.length} steps" if row.length else ""
+        table.add_row(
+            f"{row.case}{length}",
+            row.candidate,
+            f"{row.cpu * 1e3:.3g}",
+            f"{row.wall * 1e3:.3g}",
+            f"{row.cpu_ratio:.3g}",
+            f"{row.wall_ratio:.3g}",
+            "" if row.temporary_bytes < 0 else f"{row.temporary_bytes / 1e6:.2g}",
+            "" if row.error < 0 else f"{row.error:.1e}",
+            "" if row.declared == "nothing" else row.declared,
+        )
+    table_console().print(table)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from stablessm.cli.options import Out
 
+if TYPE_CHECKING:
+    from stablessm.sweeps.places import Places
+
 
 def draw(
-    experiment: Annotated[str, typer.Argument(help="A bundled experiment, or the path of a TOML file.")],
+    experiment: Annotated[str, typer.Argument(help="A bundled experiment, the path of a TOML file, or bench.")],
     scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     out: Out = None,
     format_: Annotated[
@@ -25,6 +29,8 @@ def draw(
         stablessm draw lr_stability
 
         stablessm draw digits --format png,svg
+
+        stablessm draw bench
     """
     formats = _formats(format_)
     from stablessm.cli.pipeline import arguments, draw_experiment, writing
@@ -32,6 +38,12 @@ def draw(
     from stablessm.sweeps.folders import check
 
     where = check(out)
+    if experiment == "bench":
+        with writing():
+            written = _draw_benchmarks(where, formats)
+        for path in written:
+            typer.echo(f"saved {path}")
+        return
     spec = load_spec(experiment, scale=scale)
     with writing():
         written = draw_experiment(spec, where, formats=formats, given=arguments(experiment, scale, out))
@@ -52,3 +64,16 @@ def _formats(given: list[str] | None) -> list[str]:
             hint = f"; did you mean {near[0]!r}" if near else ""
             raise typer.BadParameter(f"--format must be some of {', '.join(FORMATS)}, but got {one!r}{hint}")
     return wanted
+
+
+def _draw_benchmarks(where: Places, formats: list[str]) -> list[Path]:
+    """Draw what `stablessm bench` stored."""
+    from stablessm import datasets
+    from stablessm.bench.picture import draw as picture
+    from stablessm.plotting.saving import drawn, save
+
+    path = where.dataset("bench")
+    if not path.exists():
+        raise typer.BadParameter(f"'{path}' is not there; make it with: stablessm bench")
+    data = datasets.load(path)
+    return save(drawn(picture, data), where.figures, "bench", formats)

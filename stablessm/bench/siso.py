@@ -1,0 +1,128 @@
+"""Benchmarks `siso` and `shift`: banks of complex modes, forward and gradient, per series and per kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import jax
+import numpy as np
+from jax import Array
+
+from stablessm import engine
+from stablessm.bench import peers
+from stablessm.bench.base import Case
+from stablessm.bench.programs import plain, program
+
+BATCH, CHANNELS, STATES = 8, 64, 64
+Bank = Callable[..., Array]
+
+
+def problem(channels: int, states: int, length: int, batch: int) -> tuple[np.ndarray, ...]:
+    """(log modulus, phase, Re w, Im w, u): S4D's start, Re lambda = -1/2, Im = pi n, step in [1e-3, 1e-1]; float32."""
+    rng = np.random.default_rng(0)
+    step = np.exp(rng.uniform(np.log(1e-3), np.log(1e-1), (channels, 1)))
+    arrays = (
+        np.broadcast_to(-0.5 * step, (channels, states)),
+        np.pi * np.arange(states) * step,
+        *(rng.normal(size=(channels, states)) for _ in range(2)),
+        rng.normal(size=(batch, channels, length)),
+    )
+    return tuple(np.ascontiguousarray(one, np.float32) for one in arrays)
+
+
+def ours(method: str) -> Bank:
+    """Return the engine's bank by a method, as a function of the arrays of `problem`."""
+
+    def bank(a: Array, t: Array, w: Array, v: Array, u: Array) -> Array:
+        return engine.filter_bank(engine.poles(a, t), jax.lax.complex(w, v), u, method=method)[0]
+
+    return bank
+
+
+def slopes(bank: Bank) -> Bank:
+    """Return the gradient of the sum of squared outputs in every array."""
+    return jax.grad(lambda *arrays: (bank(*arrays) ** 2).sum(), tuple(range(5)))
+
+
+def cases(quick: bool) -> Iterator[Case]:
+    """Yield forward and gradient at 4096 and 16384 steps; the associative scan runs on a slice where it needs too much.
+
+    Args:
+        quick: 4096 steps, 2 series of 8 channels.
+    """
+    batch, channels = (2, 8) if quick else (BATCH, CHANNELS)
+    for length in (4096,) if quick else (4096, 16384):
+        arrays = problem(channels, STATES, length, batch)
+        shown = f"{batch} x {channels} series" if quick else ""
+        part = (*(one[:4] for one in arrays[:4]), arrays[4][:1, :4])  # 4 series
+        exact, exact_part = peers.reference_bank(*arrays), peers.reference_bank(*part)
+        many, few, slice_ = batch * channels, 4, "1 x 4 series"
+        forward = [
+            program("associative scan (S5, LRU)", peers.associative_bank, part, units=few, exact=exact_part,
+                    declared=slice_),
+            program("Vandermonde grid (S4D, DLR)", peers.grid_bank, arrays, units=many, exact=exact, declared=shown),
+            plain("NumPy, float64", lambda part=part: peers.reference_bank(*part), units=few, declared=slice_),
+        ]  # fmt: skip
+        loop, torch_bank = peers.compiled_loop(), peers.torch_grid()
+        if loop is not None:
+            step = np.exp(arrays[0].astype(float) + 1j * arrays[1].astype(float))
+            inputs = [np.ascontiguousarray(one, np.float32) for one in (step.real, step.imag, *arrays[2:])]
+            forward.append(
+                plain("compiled loop (numba)", lambda i=inputs, f=loop: f(*i), units=many, exact=exact, declared=shown)
+            )
+        if torch_bank is not None:
+            forward.append(
+                plain("grid in PyTorch, 1 thread", torch_bank(*part), units=few, exact=exact_part, declared=slice_)
+            )
+        forward += [
+            program(f"engine: {method}", ours(method), arrays, units=many, exact=exact, declared=shown)
+            for method in ("convolution", "chunked")
+        ]
+        yield Case("forward", STATES, length, forward)
+        yield Case("gradient", STATES, length, [
+            program("associative scan (S5, LRU)", slopes(peers.associative_bank), part, units=few, declared=slice_),
+            program("Vandermonde grid (S4D, DLR)", slopes(peers.grid_bank), arrays, units=many, declared=shown),
+            *(program(f"engine: {method}", slopes(ours(method)), arrays, units=many, declared=shown)
+              for method in ("convolution", "chunked")),
+        ])  # fmt: skip
+
+
+def shift_cases(quick: bool) -> Iterator[Case]:
+    """Yield the kernel of DLR's Shift task, forward and gradient.
+
+    Args:
+        quick: 2 channels instead of 8, 8192 steps and 1024 modes.
+    """
+    channels, states, length = (2, 1024, 8192) if quick else (8, 4096, 65536)
+    declared = f"{channels} channels, {states} modes, {length} steps" if quick else ""
+    rng = np.random.default_rng(0)
+    a, t = np.full(states, -5e-6, np.float32), (2 * np.pi * np.arange(states) / states).astype(np.float32)
+    w, v = (np.float32(rng.normal(size=(channels, states)) / states) for _ in range(2))
+    exact = _exact_kernel(a, t, w, v, length)
+
+    def kernel(a: Array, t: Array, w: Array, v: Array) -> Array:
+        return engine.kernel(engine.poles(a, t), jax.lax.complex(w, v), length)
+
+    def grid(a: Array, t: Array, w: Array, v: Array) -> Array:
+        return peers.grid_kernel(a, t, w, v, length)
+
+    def gradient(function: Callable) -> Callable:
+        return jax.grad(lambda *arrays: (function(*arrays) ** 2).sum(), (0, 1, 2, 3))
+
+    arrays = (a, t, w, v)
+    yield Case("forward", states, length, [
+        program("Vandermonde grid (S4D, DLR)", grid, arrays, units=1, exact=exact, declared=declared),
+        program("engine: two tables", kernel, arrays, units=1, exact=exact, declared=declared),
+    ])  # fmt: skip
+    yield Case("gradient", states, length, [
+        program("Vandermonde grid (S4D, DLR)", gradient(grid), arrays, units=1, declared=declared),
+        program("engine: two tables", gradient(kernel), arrays, units=1, declared=declared),
+    ])  # fmt: skip
+
+
+def _exact_kernel(a: np.ndarray, t: np.ndarray, w: np.ndarray, v: np.ndarray, length: int) -> np.ndarray:
+    size = 1 << (length.bit_length() // 2)
+    log = a.astype(float) + 1j * t.astype(float)
+    fine, coarse = (np.exp(log * k[:, None]) for k in (np.arange(size), size * np.arange(length // size)))
+    weights = (w + 1j * v).astype(complex)
+    return np.concatenate([((weights[:, None] * one) @ fine.T).real for one in coarse], axis=-1)

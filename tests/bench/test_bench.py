@@ -1,0 +1,98 @@
+"""Benchmarks: turns are taken, ratios refer to the peer, rows survive the disk, peers and engine compute the same."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import stablessm.bench
+from stablessm import datasets
+from stablessm.bench import BENCHMARKS, peers
+from stablessm.bench.base import Benchmark, Candidate, Case, Timing, paired
+from stablessm.bench.dataset import dataset, rows_in, rows_of
+from stablessm.bench.siso import ours, problem, slopes
+from stablessm.cli import main
+
+
+def test_candidates_take_turns_in_reversed_order():
+    seen = []
+    candidates = [Candidate(name, lambda name=name: seen.append(name), 1) for name in "abc"]
+    timings = paired(candidates, 3)
+    assert "".join(seen) == "abccbaabc" and set(timings) == set("abc")
+
+
+def rows(benchmark="siso", length=16):
+    case = Case("forward", 2, length, [Candidate("peer", print, 1), Candidate("engine", print, 4, "a part", 80, 1e-7)])
+    timings = {"peer": Timing(4.0, 2.0), "engine": Timing(1.0, 0.5)}
+    return rows_of(benchmark, case, timings, platform="cpu", rounds=3)
+
+
+def test_rows_refer_to_the_first_candidate_and_come_back_from_disk(tmp_path):
+    peer, engine = rows()
+    assert (peer.cpu_ratio, engine.cpu_ratio, engine.wall_ratio, engine.temporary_bytes) == (1, 4, 4, 20)
+    assert (peer.temporary_bytes, peer.error) == (-1, -1)  # nothing there, and not NaN
+    data = dataset([*rows(), *rows("dplr")])
+    datasets.save(data, tmp_path / "bench.nc")
+    back = datasets.load(tmp_path / "bench.nc")
+    assert back.identical(data) and rows_in(back) == [*rows("dplr"), *rows()]
+    again = rows_in(dataset(rows("dplr", length=32), kept=back))
+    assert [(row.benchmark, row.length) for row in again] == [("dplr", 32)] * 2 + [("siso", 16)] * 2
+
+
+def test_command_stores_a_dataset_and_draws_it(tmp_path, monkeypatch, capsys):
+    def call(*words):
+        with pytest.raises(SystemExit) as stopped:
+            main([str(word) for word in words])
+        return stopped.value.code, capsys.readouterr()
+
+    code, seen = call("draw", "bench", "--out", tmp_path)
+    assert code == 2 and "stablessm bench" in seen.err
+    monkeypatch.setattr(stablessm.bench, "BENCHMARKS", {"toy": Benchmark("toy", "", "tests.bench.toy:cases")})
+    code, seen = call("bench", "toy", "--quick", "--out", tmp_path)
+    assert code == 0 and "engine" in seen.out and "a part" in seen.out
+    assert [row.candidate for row in rows_in(datasets.load(tmp_path / "raw" / "bench.nc"))] == ["peer", "engine"] * 2
+    assert call("draw", "bench", "--out", tmp_path, "--format", "svg")[0] == 0
+    assert (tmp_path / "figures" / "bench.svg").stat().st_size > 1000
+
+
+def test_every_benchmark_has_its_program():
+    from importlib import import_module
+
+    for one in BENCHMARKS.values():
+        module, function = one.program.split(":")
+        assert callable(getattr(import_module(module), function)) and one.summary
+
+
+def test_peers_and_engine_compute_the_same():
+    arrays = problem(2, 3, 40, 2)
+    exact = peers.reference_bank(*arrays)
+    banks = [peers.associative_bank, peers.grid_bank, ours("convolution"), ours("chunked")]
+    for bank in banks:
+        assert np.abs(jax.jit(bank)(*arrays) - exact).max() < 1e-5 * np.abs(exact).max()
+    loop = peers.compiled_loop()
+    if loop is not None:
+        step = np.exp(arrays[0] + 1j * arrays[1])
+        made = loop(*(np.ascontiguousarray(one, np.float32) for one in (step.real, step.imag, *arrays[2:])))
+        assert np.abs(made - exact).max() < 1e-4 * np.abs(exact).max()
+    first, second = (jax.jit(slopes(bank))(*arrays) for bank in (banks[0], banks[3]))
+    for one, other in zip(first, second, strict=True):
+        assert np.abs(one - other).max() < 1e-4 * np.abs(one).max()
+
+
+def test_published_dplr_kernel_is_the_engine_s_at_an_odd_length():
+    from stablessm import engine
+    from stablessm.bench.dplr import hippo
+
+    poles, left, drive, readout, step = (jnp.asarray(one[:2]) for one in hippo(2))
+    both = [jnp.concatenate([one, one.conj()], axis=-1) for one in (poles, left, drive, readout)]
+    system = engine.LowRankSystem(poles, left, left, drive, readout, step)
+    made = engine.dplr_kernel(system, 33, pairs=True, truncated=True, method="cauchy")
+    published = peers.published_dplr(*both, step, 33)
+    np.testing.assert_allclose(made, published, atol=1e-3 * float(jnp.abs(published).max()))
+
+
+def test_memory_of_the_engine_is_a_sixtieth_of_the_associative_scan():
+    shapes = [jax.ShapeDtypeStruct(one.shape, one.dtype) for one in problem(4, 64, 16384, 1)]
+    sizes = [jax.jit(bank).lower(*shapes).compile().memory_analysis().temp_size_in_bytes
+             for bank in (peers.associative_bank, ours("convolution"))]  # fmt: skip
+    assert sizes[0] > 60 * sizes[1]
