@@ -10,7 +10,7 @@ from stablessm import datasets
 from stablessm.bench import BENCHMARKS, peers
 from stablessm.bench.base import Benchmark, Candidate, Case, Timing, paired
 from stablessm.bench.dataset import dataset, rows_in, rows_of
-from stablessm.bench.siso import ours, problem, slopes
+from stablessm.bench.siso import ours, problem
 from stablessm.cli import main
 
 
@@ -74,9 +74,6 @@ def test_peers_and_engine_compute_the_same():
         step = np.exp(arrays[0] + 1j * arrays[1])
         made = loop(*(np.ascontiguousarray(one, np.float32) for one in (step.real, step.imag, *arrays[2:])))
         assert np.abs(made - exact).max() < 1e-4 * np.abs(exact).max()
-    first, second = (jax.jit(slopes(bank))(*arrays) for bank in (banks[0], banks[3]))
-    for one, other in zip(first, second, strict=True):
-        assert np.abs(one - other).max() < 1e-4 * np.abs(one).max()
 
 
 def test_published_dplr_kernel_is_the_engine_s_at_an_odd_length():
@@ -91,8 +88,9 @@ def test_published_dplr_kernel_is_the_engine_s_at_an_odd_length():
     np.testing.assert_allclose(made, published, atol=1e-3 * float(jnp.abs(published).max()))
 
 
-def test_memory_of_the_engine_is_a_sixtieth_of_the_associative_scan():
-    shapes = [jax.ShapeDtypeStruct(one.shape, one.dtype) for one in problem(4, 64, 16384, 1)]
-    sizes = [jax.jit(bank).lower(*shapes).compile().memory_analysis().temp_size_in_bytes
-             for bank in (peers.associative_bank, ours("convolution"))]  # fmt: skip
-    assert sizes[0] > 60 * sizes[1]
+@pytest.mark.parametrize("method", ["convolution", "chunked"])
+def test_memory_of_a_bank_is_far_below_that_of_its_states(method):
+    shapes = [jax.ShapeDtypeStruct(one.shape, one.dtype) for one in problem(64, 64, 16384, 8)]
+    compiled = jax.jit(ours(method)).lower(*shapes).compile()  # never run
+    states = 8 * 64 * 64 * 16384 * 8  # the associative scan holds this twice
+    assert compiled.memory_analysis().temp_size_in_bytes < states / 30
