@@ -12,10 +12,7 @@ from stablessm.cli.data_folder import DataFolder, use_data_folder
 from stablessm.cli.options import Out
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from stablessm.sweeps.places import Places
-    from stablessm.theory.certificate import Certificate
 
 MAIN_JOB = (
     "maps",
@@ -80,28 +77,13 @@ def _verdicts(where: Places) -> Path:
     from stablessm.datasets import write_whole
     from stablessm.parameterizations import PARAMETERIZATIONS
     from stablessm.theory import verify
+    from stablessm.theory.documents import verdict_table
 
     certificates = [verify(one.replace(link=link)) for one in PARAMETERIZATIONS.values() for link in one.links]
     path = where.analysis / "verdicts.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, verdict_table(certificates).encode())
     return path
-
-
-def verdict_table(certificates: Sequence[Certificate]) -> str:
-    """Return the verdicts as a Markdown table, a row for each map and link, with the counterexamples below it."""
-    ids = [statement.id for statement in certificates[0].statements]
-    lines = ["| map | link | decay s(w) | " + " | ".join(ids) + " |", "|---" * (len(ids) + 3) + "|"]
-    notes = []
-    for one in certificates:
-        verdicts = [statement.verdict for statement in one.statements]
-        formula = one.formula.replace("|", "\\|")
-        lines.append(f"| {one.name} | {one.link} | `{formula}` | " + " | ".join(verdicts) + " |")
-        for statement in one.statements:
-            if statement.verdict == "refuted" and statement.counterexample is not None:
-                example = statement.counterexample.to_json()
-                notes.append(f"- {one.name}, {one.link}, {statement.id}: refuted at {example}")
-    return "\n".join(["# Verdicts", "", *lines, "", "## Counterexamples", "", *notes, ""])
 
 
 def _summarise(spec: object, where: Places) -> None:

@@ -10,6 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from stablessm.parameterizations import Parameterization
+    from stablessm.theory import Certificate
 
 
 def verify(
@@ -29,6 +30,8 @@ def verify(
         str | None, typer.Option(help="continuous, one-minus, exponential, or all the legal ones (all).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a page.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown: a table, then the grounds.")] = False,
+    as_latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX for an appendix (booktabs).")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if a statement is refuted.")] = False,
 ) -> None:
     """Prove or refute what the theory says about maps: stability, gradient scale, the criteria, and their conditions.
@@ -40,16 +43,23 @@ def verify(
         stablessm verify --formula "log(1+w^2)"
 
         stablessm verify exp softplus --json
+
+        stablessm verify best --link all --latex
     """
+    forms = {"--json": as_json, "--markdown": as_markdown, "--latex": as_latex}
+    asked = [option for option, wanted in forms.items() if wanted]
+    if len(asked) > 1:
+        raise typer.BadParameter(f"choose one of --json, --markdown and --latex, but got {' and '.join(asked)}.")
     maps = _chosen(names or [], formula or [], _constants(constant or []), link)
 
-    from stablessm.theory import document
     from stablessm.theory import verify as certify
+    from stablessm.theory.documents import latex, markdown
 
     certificates = []
-    if as_json:
+    if asked:
         certificates = [certify(one) for one in maps]
-        typer.echo(json.dumps(document(certificates), indent=2))
+        form = markdown if as_markdown else latex if as_latex else _json
+        typer.echo(form(certificates).rstrip("\n"))
     else:
         from rich.console import Console
 
@@ -59,6 +69,12 @@ def verify(
             console.print(certificates[-1].page())
     if strict and any(s.verdict == "refuted" for certificate in certificates for s in certificate.statements):
         raise typer.Exit(1)
+
+
+def _json(certificates: list[Certificate]) -> str:
+    from stablessm.theory import document
+
+    return json.dumps(document(certificates), indent=2)
 
 
 def _chosen(

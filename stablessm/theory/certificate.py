@@ -86,16 +86,8 @@ class Certificate:
 
 
 def _grounds(statement: Statement) -> str:
-    lines = [statement.expression.replace("; ", "\n")]
-    if statement.condition:
-        lines.append(f"holds for: {statement.condition}")
-    example = statement.counterexample
-    if example:
-        eigenvalue = "not real" if example.eigenvalue is None else f"{example.eigenvalue:.6g}"
-        chosen = "".join(f", {name} = {value:g}" for name, value in example.constants)
-        lines.append(f"counter-example: w = {example.weight:.6g}, eigenvalue {eigenvalue}{chosen}")
-    lines.append(f"{statement.method}, {statement.seconds:.2f} s")
-    return "\n".join(lines)
+    lines = [text if own is None else f"{own}: {text}" for own, text in statement.grounds()]
+    return "\n".join([*lines, f"{statement.method}, {statement.seconds:.2f} s"])
 
 
 def document(certificates: Iterable[Certificate]) -> dict:

@@ -32,6 +32,12 @@ class CounterExample:
         plain = {"weight": self.weight, "eigenvalue": self.eigenvalue}
         return plain | ({"constants": dict(self.constants)} if self.constants else {})
 
+    def text(self) -> str:
+        """The weight, the eigenvalue and the constants chosen, in words."""
+        eigenvalue = "not real" if self.eigenvalue is None else f"{self.eigenvalue:.6g}"
+        chosen = "".join(f", {name} = {value:g}" for name, value in self.constants)
+        return f"w = {self.weight:.6g}, eigenvalue {eigenvalue}{chosen}"
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -54,6 +60,15 @@ class Statement:
     counterexample: CounterExample | None = None
     method: str = "symbolic"
     seconds: float = 0.0
+
+    def grounds(self) -> list[tuple[str | None, str]]:
+        """What was found, part by part, the condition and the counter-example: (what it is called, text)."""
+        grounds: list[tuple[str | None, str]] = [(None, part) for part in self.expression.split("; ")]
+        if self.condition:
+            grounds.append(("holds for", self.condition))
+        if self.counterexample:
+            grounds.append(("counter-example", self.counterexample.text()))
+        return grounds
 
     def to_json(self) -> dict:
         """The schema's object."""
