@@ -26,6 +26,8 @@ def bench(
         stablessm bench sweep --quick
 
         stablessm bench siso powers --out mine
+
+        stablessm bench --device gpu --quick
     """
     from stablessm.bench import BENCHMARKS
 
@@ -43,11 +45,18 @@ def bench(
     from stablessm.bench.dataset import dataset, rows_of
     from stablessm.cli.pipeline import writing
     from stablessm.sweeps.device import choose_device, computing, enable_compilation_cache
+    from stablessm.sweeps.errors import SweepError
     from stablessm.sweeps.folders import check
 
     path = check(out).dataset("bench")
     kept = datasets.load(path) if path.exists() else None
-    chosen = choose_device(device)
+    try:
+        chosen = choose_device(device)
+    except SweepError as error:
+        if device != "gpu":
+            raise
+        chosen = choose_device("cpu")
+        typer.echo(f"{error} Running on cpu.", err=True)
     enable_compilation_cache()
     rounds, rows = 3 if quick else 7, []
     for name in dict.fromkeys(names or BENCHMARKS):
@@ -63,7 +72,24 @@ def bench(
         rows += mine
         with writing():
             datasets.save(dataset(rows, kept), path)
+    if device == "gpu":
+        with computing(chosen, "float32"):
+            _errors(chosen.platform)
     typer.echo(f"saved {path}; stablessm draw bench makes the figure")
+
+
+def _errors(platform: str) -> None:
+    """Print the engine's errors against float64 on the device."""
+    from rich.table import Table
+
+    from stablessm.cli.console import table_console
+    from stablessm.engine import error_estimate
+
+    table = Table("operation", "modes", "steps", "error", title=f"engine in float32 on {platform}, against float64")
+    for operation in ("powers", "kernel", "convolve", "convolution", "chunked", "recur"):
+        error = error_estimate(operation, states=16, length=4096)
+        table.add_row(operation, "16", "4096", f"{error:.1e}")
+    table_console().print(table)
 
 
 def _print(name: str, rows: list[Row]) -> None:

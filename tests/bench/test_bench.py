@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import stablessm.bench
+import stablessm.engine
 from stablessm import datasets
 from stablessm.bench import BENCHMARKS, peers
 from stablessm.bench.base import Benchmark, Candidate, Case, Timing, paired
@@ -51,6 +52,10 @@ def test_command_stores_a_dataset_and_draws_it(tmp_path, monkeypatch, capsys):
     code, seen = call("bench", "toy", "--quick", "--out", tmp_path)
     assert code == 0 and "engine" in seen.out and "a part" in seen.out
     assert [row.candidate for row in rows_in(datasets.load(tmp_path / "raw" / "bench.nc"))] == ["peer", "engine"] * 2
+    if not any(one.platform == "gpu" for one in jax.devices()):
+        monkeypatch.setattr(stablessm.engine, "error_estimate", lambda operation, **sizes: 1e-7)
+        code, seen = call("bench", "toy", "--device", "gpu", "--quick", "--out", tmp_path)
+        assert code == 0 and "finds no gpu" in seen.err and "on cpu, against float64" in seen.out
     assert call("draw", "bench", "--out", tmp_path, "--format", "svg")[0] == 0
     assert (tmp_path / "figures" / "bench.svg").stat().st_size > 1000
 
