@@ -125,4 +125,4 @@ def _exact_kernel(a: np.ndarray, t: np.ndarray, w: np.ndarray, v: np.ndarray, le
     log = a.astype(float) + 1j * t.astype(float)
     fine, coarse = (np.exp(log * k[:, None]) for k in (np.arange(size), size * np.arange(length // size)))
     weights = (w + 1j * v).astype(complex)
-    return np.concatenate([((weights[:, None] * one) @ fine.T).real for one in coarse], axis=-1)
+    return np.concatenate([((weights * one) @ fine.T).real for one in coarse], axis=-1)
