@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -50,7 +50,10 @@ def reproduce(
         raise typer.BadParameter("give EXPERIMENT names or --all, not both")
     from stablessm.cli.pipeline import analyse_experiment, draw_experiment, writing
     from stablessm.cli.run import run_one
+    from stablessm.cli.verdicts import proving
+    from stablessm.datasets import write_whole
     from stablessm.sweeps.declarations import load_spec
+    from stablessm.sweeps.device import forget_programs
     from stablessm.sweeps.folders import check
     from stablessm.sweeps.places import names
 
@@ -59,31 +62,21 @@ def reproduce(
     use_data_folder(data)
     chosen = dict.fromkeys(experiments or (names("experiments") if every else MAIN_JOB))
     specs = [load_spec(one, scale=scale) for one in chosen]
-    for spec in specs:
-        run_one(spec, device, False, out)
-        with writing():
-            for path in [*analyse_experiment(spec, where), *draw_experiment(spec, where)]:
-                typer.echo(f"saved {path}")
-    if not experiments:
-        with writing():
-            typer.echo(f"saved {_verdicts(where)}")
+    with nullcontext() if experiments else proving() as verdicts:
+        for spec in specs:
+            run_one(spec, device, False, out)
+            forget_programs()
+            with writing():
+                for path in [*analyse_experiment(spec, where), *draw_experiment(spec, where)]:
+                    typer.echo(f"saved {path}")
+        if verdicts is not None:
+            path = where.analysis / "verdicts.md"
+            with writing():
+                write_whole(path, verdicts().encode())
+            typer.echo(f"saved {path}")
     for spec in specs:
         _summarise(spec, where)
     typer.echo(f"\nreproduced {len(specs)} experiments in {time.perf_counter() - began:.0f} s")
-
-
-def _verdicts(where: Places) -> Path:
-    """Verify every built-in map and write the verdicts as a Markdown table."""
-    from stablessm.datasets import write_whole
-    from stablessm.parameterizations import PARAMETERIZATIONS
-    from stablessm.theory import verify
-    from stablessm.theory.documents import verdict_table
-
-    certificates = [verify(one.replace(link=link)) for one in PARAMETERIZATIONS.values() for link in one.links]
-    path = where.analysis / "verdicts.md"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, verdict_table(certificates).encode())
-    return path
 
 
 def _summarise(spec: object, where: Places) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,3 +65,12 @@ def enable_compilation_cache() -> None:
         jax.config.update("jax_compilation_cache_dir", str(home / "stablessm" / "jax"))
     if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+
+
+def forget_programs() -> None:
+    """Let go of every compiled program, so that a process that runs one sweep after another does not grow.
+
+    They stay in the compilation cache on disk. Does nothing where JAX has not been loaded.
+    """
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
