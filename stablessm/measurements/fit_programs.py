@@ -159,11 +159,7 @@ def fit(static: Mapping[str, Any], settings: FitSettings) -> Program:
             "loss": trajectory.losses[kept],
             "initial_eigenvalue": model.eigenvalues(),
             "final_eigenvalue": trained.eigenvalues(),
-            # The record of a non-finite step may be NaN: the gradient there is no number, and counts as infinite.
-            **{
-                name: jax.vmap(quantiles)(jnp.where(jnp.isnan(values), jnp.inf, values))
-                for name, values in trajectory.observations.items()
-            },
+            **{name: jax.vmap(quantiles)(values) for name, values in trajectory.observations.items()},
         }
 
     time = np.arange(settings.horizon) * settings.step_size

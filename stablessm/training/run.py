@@ -21,7 +21,8 @@ class Trajectory(NamedTuple):
         losses: before each step and after the last, shape (steps + 1,); after a non-finite step the last finite one,
             infinite where there was none.
         nonfinite_step: first step whose loss or gradient is not finite, -1 where there is none.
-        observations: what `observe` returned at each recorded step, with a leading axis.
+        observations: what `observe` returned at each recorded step, with a leading axis; infinite where that is NaN,
+            as the gradient of a non-finite step can be.
     """
 
     parameters: PyTree
@@ -92,7 +93,7 @@ def run(
         # A step that is not recorded writes outside the array, which drops it.
         place = jnp.where(step % kept.step == 0, step // kept.step, len(kept))
         observations = jax.tree.map(
-            lambda array, seen: array.at[place].set(seen, mode="drop"),
+            lambda array, seen: array.at[place].set(jnp.where(jnp.isnan(seen), jnp.inf, seen), mode="drop"),
             carry.observations,
             observe(carry.parameters, gradient),
         )

@@ -46,6 +46,7 @@ def test_command_stores_a_dataset_and_draws_it(tmp_path, monkeypatch, capsys):
             main([str(word) for word in words])
         return stopped.value.code, capsys.readouterr()
 
+    monkeypatch.delenv("COLUMNS", raising=False)  # the test runner sets it for its workers
     code, seen = call("draw", "bench", "--out", tmp_path)
     assert code == 2 and "stablessm bench" in seen.err
     monkeypatch.setattr(stablessm.bench, "BENCHMARKS", {"toy": Benchmark("toy", "", "tests.bench.toy:cases")})
