@@ -4,14 +4,19 @@ VENV ?= .venv
 READY := $(VENV)/.ready
 BIN := $(VENV)/bin
 
-.PHONY: reproduce test lint gpu setup clean
+.PHONY: reproduce test test-full lint gpu setup clean
 
 reproduce: $(READY)
 	$(BIN)/stablessm reproduce
 
 test: $(READY) lint
 	$(BIN)/python -m pytest -n 2 -m "not float64"
-	JAX_ENABLE_X64=1 $(BIN)/python -m pytest -m float64
+	JAX_ENABLE_X64=1 $(BIN)/python -m pytest -n 2 -m float64
+
+# Every case of the matrices, and the slow tests.
+test-full: $(READY) lint
+	$(BIN)/python -m pytest -n 2 --full -m "not float64"
+	JAX_ENABLE_X64=1 $(BIN)/python -m pytest -n 2 --full -m float64
 
 # The quick learning-rate sweep on a GPU and on the CPU, and how far they are apart; needs JAX's GPU plugin.
 gpu: $(READY)

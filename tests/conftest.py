@@ -1,17 +1,44 @@
-"""Session set-up: tests that need 64-bit floats run in a process of their own."""
+"""Session set-up: which tests run. 64-bit floats have a process of their own; large matrices of cases are thinned."""
 
 import os
+from collections import Counter
 
 import pytest
 
 FLOAT64 = os.environ.get("JAX_ENABLE_X64", "").lower() in ("1", "true", "yes", "on")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the tests of the other precision: JAX_ENABLE_X64=1 selects those marked float64, its absence the rest.
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="Run every case of every matrix, and the slow tests.")
 
-    Deselected and not skipped: a run that reports "passed" has run each of its tests in the precision it was meant for.
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the tests of the other precision, and without --full what is marked slow and most of a matrix.
+
+    JAX_ENABLE_X64=1 selects those marked float64, its absence the rest. Of a test marked matrix(n) every n-th case is
+    kept, always the same ones. Deselected and not skipped: a run that reports "passed" has run each of its tests in the
+    precision it was meant for.
     """
-    keep = [item for item in items if ("float64" in item.keywords) == FLOAT64]
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(keep)])
-    items[:] = keep
+    chosen = [item for item in items if ("float64" in item.keywords) == FLOAT64]
+    if not config.getoption("--full"):
+        chosen = [item for item in chosen if "slow" not in item.keywords and _kept(item, _seen(config))]
+    dropped = set(items) - set(chosen)
+    config.hook.pytest_deselected(items=[item for item in items if item in dropped])
+    items[:] = chosen
+
+
+def _seen(config: pytest.Config) -> Counter:
+    return config.stash.setdefault(_CASES, Counter())
+
+
+def _kept(item: pytest.Item, seen: Counter) -> bool:
+    """Whether a case of a matrix is one of those that always run."""
+    matrix = item.get_closest_marker("matrix")
+    if matrix is None:
+        return True
+    test = item.nodeid.partition("[")[0]
+    seen[test] += 1
+    return seen[test] % matrix.args[0] == 1 or matrix.args[0] == 1
+
+
+_CASES = pytest.StashKey[Counter]()

@@ -142,8 +142,12 @@ def _decided(problem, attempt, found):
 
 
 def unstable_weight(problem: Problem, values: dict, points: tuple = ()) -> sympy.Expr | None:
-    """A weight at which the eigenvalue is certainly not stable, real ones first; None if none was found."""
-    decay, gap = problem.decay.subs(values), None
+    """A weight at which the eigenvalue is certainly not stable; None if none was found.
+
+    Unstable ones first, for what lies on the boundary by exact arithmetic may round to either side of it; then those on
+    the boundary, then those where the formula is not real.
+    """
+    decay, boundary, gap = problem.decay.subs(values), None, None
     for weight in [*_WEIGHTS, *points]:
         point = weight.subs(values)
         try:
@@ -156,9 +160,12 @@ def unstable_weight(problem: Problem, values: dict, points: tuple = ()) -> sympy
         except ArithmeticError:
             continue
         value = decay.subs(W, point)
-        if constant_sign(value) in (0, -1) or (problem.link == "one-minus" and constant_sign(2 - value) in (0, -1)):
+        signs = [constant_sign(value), *([constant_sign(2 - value)] if problem.link == "one-minus" else [])]
+        if -1 in signs:
             return point
-    return gap
+        if 0 in signs and boundary is None:
+            boundary = point
+    return gap if boundary is None else boundary
 
 
 def _failure(example) -> str:

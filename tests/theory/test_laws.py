@@ -51,7 +51,7 @@ def quotients(decay, weight, link):
     return abs(slope) / (1 - abs(f)) ** 2 / abs(weight), (1 + f * f) * slope**2 / (1 - f * f) ** 3
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(
     st.sampled_from(sorted(OUTER)),
     st.sampled_from(sorted(INNER)),
