@@ -42,6 +42,7 @@ def shown(figure):
     return [text.get_text() for text in figure.findobj(Text)]
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", names("figures"))
 def test_draws(name, case):
