@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from stablessm.reading import read_bytes
+
 MARK = "stablessm_dataset"
 FORMAT = 1
 _PREFIX = "json:"
@@ -77,13 +79,7 @@ def load(path: str | Path) -> xr.Dataset:
         DatasetError: no such file, or one that is damaged or foreign; the sentence names it.
     """
     path = Path(path)
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise DatasetError(f"there is no dataset '{path}'.") from None
-    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
-        reason = getattr(error, "strerror", None) or error
-        raise DatasetError(f"the dataset {str(path)!r} cannot be read: {reason}.") from None
+    content = read_bytes(path, "dataset", DatasetError)
     try:
         stored = xr.load_dataset(
             io.BytesIO(content), engine="h5netcdf", mask_and_scale=False, decode_times=False, decode_timedelta=False

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+_CASES = pytest.StashKey[Counter]()
 FLOAT64 = os.environ.get("JAX_ENABLE_X64", "").lower() in ("1", "true", "yes", "on")
 
 
@@ -38,7 +39,20 @@ def _kept(item: pytest.Item, seen: Counter) -> bool:
         return True
     test = item.nodeid.partition("[")[0]
     seen[test] += 1
-    return seen[test] % matrix.args[0] == 1 or matrix.args[0] == 1
+    return (seen[test] - 1) % matrix.args[0] == 0
 
 
-_CASES = pytest.StashKey[Counter]()
+@pytest.fixture
+def call(capsys, tmp_path, monkeypatch):
+    """Run the command line in a folder of its own; returns exit code, stdout and stderr."""
+    from stablessm.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as stopped:
+            main([str(one) for one in arguments])
+        seen = capsys.readouterr()
+        return stopped.value.code or 0, seen.out, seen.err
+
+    return run

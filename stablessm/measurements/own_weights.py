@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from stablessm.measurements.gradient_ratio import GRADIENT_RATIO
+from stablessm.reading import read_bytes
 
 GIVEN = ("given", "not_computed")
 
@@ -76,12 +77,7 @@ def read_weights(path: str | Path) -> Pairs:
         raise WeightsError(f"a file of weights must end in .npz, but got '{path}'")
     found: dict[str, dict[str, np.ndarray]] = {"weight": {}, "gradient": {}}
     step = None
-    try:
-        content = io.BytesIO(path.read_bytes())
-    except FileNotFoundError:
-        raise WeightsError(f"there is no file '{path}'") from None
-    except OSError as error:
-        raise WeightsError(f"the file '{path}' cannot be read: {error.strerror}") from None
+    content = io.BytesIO(read_bytes(path, "file", WeightsError))
     try:
         with np.load(content, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}

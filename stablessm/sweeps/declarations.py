@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from stablessm.parameterizations.numbers import quoted
+from stablessm.reading import read_bytes
 from stablessm.sweeps import places
 from stablessm.sweeps.errors import SpecError, Where, unknown
 from stablessm.sweeps.needs import refuse_unmet
@@ -148,15 +149,8 @@ def _read(source: str | Path) -> tuple[dict[str, Any], str, str]:
                 unknown("experiment", source, places.names("experiments")) + "; or give the path of a TOML file."
             )
         path = places.bundled("experiments") / f"{source}.toml"
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise SpecError(
-            f"there is no declaration '{path}'; bundled are {', '.join(places.names('experiments'))}."
-        ) from None
-    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
-        reason = getattr(error, "strerror", None) or error
-        raise SpecError(f"the declaration {quoted(str(path))} cannot be read: {reason}.") from None
+    advice = f"; bundled are {', '.join(places.names('experiments'))}"
+    content = read_bytes(path, "declaration", SpecError, advice=advice)
     try:
         return tomllib.loads(content.decode()), path.name, str(path.parent)
     except RecursionError:

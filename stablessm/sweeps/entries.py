@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 
-class Entry(BaseModel):
+class Entry(BaseModel, ABC):
     """One value of an axis, resolved.
 
     Attributes:
@@ -18,13 +19,13 @@ class Entry(BaseModel):
 
     label: str
 
+    @abstractmethod
     def record(self, link: str | None = None) -> Any:
         """Return what a measurement is built with, under `link` where that matters."""
-        raise NotImplementedError
 
+    @abstractmethod
     def table(self) -> dict[str, Any]:
         """Return the table of a declaration that gives this entry back."""
-        raise NotImplementedError
 
     def identity(self) -> dict[str, Any]:
         """Return all that decides results: what is looked up by name counts with its formula."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stablessm.reading import read_bytes
 from stablessm.targets.errors import TargetError
 
 SUFFIXES = (".csv", ".npy")
@@ -46,13 +47,7 @@ def read_samples(path: str | Path, column: str | None = None) -> Samples:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise TargetError(f"a file of samples must end in {' or '.join(SUFFIXES)}, but got '{path}'")
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise TargetError(f"there is no file '{path}'") from None
-    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
-        reason = getattr(error, "strerror", None) or error
-        raise TargetError(f"the file {str(path)!r} cannot be read: {reason}") from None
+    content = read_bytes(path, "file", TargetError)
     if not content.strip():
         raise TargetError(f"the file '{path}' is empty")
     if suffix == ".npy" and column is not None:

@@ -10,6 +10,9 @@ from stablessm.theory.orders import limit_by_orders
 from stablessm.theory.outcomes import Undecided
 
 _INFINITE = (sympy.oo, -sympy.oo)
+# What sympy.limit raises where it finds no limit: its own NotImplementedError, and whatever breaks on its way there.
+# The search then goes on, and ends as `Undecided`.
+_GIVEN_UP = (NotImplementedError, ValueError, TypeError, AttributeError, RecursionError, ArithmeticError)
 
 
 @lru_cache(maxsize=4096)
@@ -78,7 +81,7 @@ def limit_at(expression: sympy.Expr, variable: sympy.Symbol, point: sympy.Expr, 
         for form in forms:
             try:
                 value = sympy.limit(form, variable, point, "-" if side == "-" else "+")
-            except (NotImplementedError, ValueError, TypeError, AttributeError, RecursionError, ArithmeticError):
+            except _GIVEN_UP:
                 continue
             if _usable(value, variable) and contradicts(expression, variable, point, side, value) is False:
                 return value

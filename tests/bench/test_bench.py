@@ -12,7 +12,6 @@ from stablessm.bench import BENCHMARKS, peers
 from stablessm.bench.base import Benchmark, Candidate, Case, Timing, paired
 from stablessm.bench.dataset import dataset, rows_in, rows_of
 from stablessm.bench.siso import ours, problem
-from stablessm.cli import main
 
 
 def test_candidates_take_turns_in_reversed_order():
@@ -40,23 +39,18 @@ def test_rows_refer_to_the_first_candidate_and_come_back_from_disk(tmp_path):
     assert [(row.benchmark, row.length) for row in again] == [("dplr", 32)] * 2 + [("siso", 16)] * 2
 
 
-def test_command_stores_a_dataset_and_draws_it(tmp_path, monkeypatch, capsys):
-    def call(*words):
-        with pytest.raises(SystemExit) as stopped:
-            main([str(word) for word in words])
-        return stopped.value.code, capsys.readouterr()
-
+def test_command_stores_a_dataset_and_draws_it(call, tmp_path, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)  # the test runner sets it for its workers
-    code, seen = call("draw", "bench", "--out", tmp_path)
-    assert code == 2 and "stablessm bench" in seen.err
+    code, out, err = call("draw", "bench", "--out", tmp_path)
+    assert code == 2 and "stablessm bench" in err
     monkeypatch.setattr(stablessm.bench, "BENCHMARKS", {"toy": Benchmark("toy", "", "tests.bench.toy:cases")})
-    code, seen = call("bench", "toy", "--quick", "--out", tmp_path)
-    assert code == 0 and "engine" in seen.out and "a part" in seen.out
+    code, out, err = call("bench", "toy", "--quick", "--out", tmp_path)
+    assert code == 0 and "engine" in out and "a part" in out
     assert [row.candidate for row in rows_in(datasets.load(tmp_path / "raw" / "bench.nc"))] == ["peer", "engine"] * 2
     if not any(one.platform == "gpu" for one in jax.devices()):
         monkeypatch.setattr(stablessm.engine, "error_estimate", lambda operation, **sizes: 1e-7)
-        code, seen = call("bench", "toy", "--device", "gpu", "--quick", "--out", tmp_path)
-        assert code == 0 and "finds no gpu" in seen.err and "on cpu, against float64" in seen.out
+        code, out, err = call("bench", "toy", "--device", "gpu", "--quick", "--out", tmp_path)
+        assert code == 0 and "finds no gpu" in err and "on cpu, against float64" in out
     assert call("draw", "bench", "--out", tmp_path, "--format", "svg")[0] == 0
     assert (tmp_path / "figures" / "bench.svg").stat().st_size > 1000
 

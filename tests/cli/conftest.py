@@ -6,22 +6,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent / "figures"))
 
 
-@pytest.fixture
-def call(capsys, tmp_path, monkeypatch):
-    """Run the command line in a folder of its own; returns exit code, stdout and stderr."""
-    from stablessm.cli import main
-
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as stopped:
-            main([str(one) for one in arguments])
-        seen = capsys.readouterr()
-        return stopped.value.code or 0, seen.out, seen.err
-
-    return run
-
-
 def _content(folder):
     return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 

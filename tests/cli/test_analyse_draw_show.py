@@ -7,21 +7,9 @@ import pytest
 import xarray as xr
 
 from stablessm import datasets
-from stablessm.cli import main
 from stablessm.cli.tables import as_csv, as_latex, escaped
 
 FORMULA = "1/(w^2 + 0.7)"
-
-
-@pytest.fixture
-def call(capsys):
-    def run(*arguments):
-        with pytest.raises(SystemExit) as stopped:
-            main([str(one) for one in arguments])
-        seen = capsys.readouterr()
-        return stopped.value.code or 0, seen.out, seen.err
-
-    return run
 
 
 @pytest.fixture(scope="module")

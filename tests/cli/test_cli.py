@@ -8,16 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stablessm.cli import main
-
 FORMULA = "1/(w^2 + 0.7)"
-
-
-def call(capsys, *arguments):
-    with pytest.raises(SystemExit) as stopped:
-        main([str(one) for one in arguments])
-    seen = capsys.readouterr()
-    return stopped.value.code, seen.out, seen.err
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["list"], ["list", "parameterizations"], ["run", "--help"]])
@@ -55,35 +46,35 @@ def test_start_up_imports_no_array_library(arguments):
         (["run", "maps", "--bogus"], "--bogus"),
     ],
 )
-def test_bad_input_is_one_sentence_and_writes_nothing(capsys, tmp_path, monkeypatch, arguments, fragment):
+def test_bad_input_is_one_sentence_and_writes_nothing(call, tmp_path, monkeypatch, arguments, fragment):
     monkeypatch.chdir(tmp_path)
-    code, _, error = call(capsys, *arguments)
+    code, _, error = call(*arguments)
     assert code == 2, error
     assert error.startswith("Error: ") and error.count("\n") == 1 and fragment in error
     assert not list(tmp_path.iterdir())
 
 
-def test_verify_decides_discrete_best(capsys):
-    code, out, _ = call(capsys, "verify", "best", "--link", "one-minus", "--constant", "b=0.5", "--json")
+def test_verify_decides_discrete_best(call):
+    code, out, _ = call("verify", "best", "--link", "one-minus", "--constant", "b=0.5", "--json")
     (entry,) = json.loads(out)["maps"]
     stability = next(one for one in entry["statements"] if one["id"] == "stability")
     assert code == 0 and stability["verdict"] == "refuted"
     assert stability["counterexample"]["weight"] == 0 and stability["counterexample"]["eigenvalue"] == -1
-    assert call(capsys, "verify", "best", "--link", "one-minus", "--constant", "b=0.5", "--strict")[0] == 1
-    assert call(capsys, "verify", "best", "--link", "one-minus", "--constant", "b=0.6")[0] == 0
+    assert call("verify", "best", "--link", "one-minus", "--constant", "b=0.5", "--strict")[0] == 1
+    assert call("verify", "best", "--link", "one-minus", "--constant", "b=0.6")[0] == 0
 
 
-def test_from_run_to_figure_and_again_to_the_same_bytes(capsys, tmp_path):
+def test_from_run_to_figure_and_again_to_the_same_bytes(call, tmp_path):
     more = ["--set", "steps=40", "--set", "width=8", "--set", "seed=0,1", "--set", "learning_rate=0.001,0.1,10",
             "--set", f"parameterization=direct,best,{FORMULA}"]  # fmt: skip
     for folder in ("one", "two"):
         where = ["--out", tmp_path / folder]
-        code, _, error = call(capsys, "run", "lr_stability", *more, *where)
+        code, _, error = call("run", "lr_stability", *more, *where)
         assert code == 0, error
         for command in ("analyse", "draw"):
-            code, _, error = call(capsys, command, "lr_stability", *where)
+            code, _, error = call(command, "lr_stability", *where)
             assert code == 0, error
-    again = call(capsys, "run", "lr_stability", *more, *where)
+    again = call("run", "lr_stability", *more, *where)
     assert "nothing to run" in again[1]
 
     def prints(folder):
@@ -93,39 +84,39 @@ def test_from_run_to_figure_and_again_to_the_same_bytes(capsys, tmp_path):
 
     assert prints("one") == prints("two")
     raw = tmp_path / "one" / "raw" / "lr_stability.nc"
-    assert "outcome" in call(capsys, "show", raw)[1]
+    assert "outcome" in call("show", raw)[1]
     table, page = tmp_path / "t.csv", tmp_path / "t.tex"
-    assert call(capsys, "show", raw, "--csv", table, "--latex", page)[0] == 0
+    assert call("show", raw, "--csv", table, "--latex", page)[0] == 0
     assert len(table.read_text().splitlines()) == 1 + 3 * 3 * 3 * 2
     assert "\\toprule" in page.read_text() and "\\textasciicircum{}" in page.read_text()
 
 
-def test_reproduce_on_a_full_disk_exits_1_and_keeps_what_there_is(capsys, tmp_path, monkeypatch):
+def test_reproduce_on_a_full_disk_exits_1_and_keeps_what_there_is(call, tmp_path, monkeypatch):
     import os
 
-    assert call(capsys, "reproduce", "maps", "--out", tmp_path)[0] == 0
+    assert call("reproduce", "maps", "--out", tmp_path)[0] == 0
     kept = {path: path.read_bytes() for path in (tmp_path / "figures").iterdir()}
 
     def refuse(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", refuse)
-    code, _, error = call(capsys, "reproduce", "maps", "--out", tmp_path)
+    code, _, error = call("reproduce", "maps", "--out", tmp_path)
     assert code == 1 and error.splitlines()[-1].startswith("Error: ")
     assert {path: path.read_bytes() for path in kept} == kept
 
 
-def test_a_damaged_dataset_is_named_and_kept(capsys, tmp_path):
+def test_a_damaged_dataset_is_named_and_kept(call, tmp_path):
     raw = tmp_path / "raw" / "maps.nc"
     raw.parent.mkdir()
     raw.write_bytes(b"not netCDF")
     for arguments in (["run", "maps"], ["draw", "maps"]):
-        code, _, error = call(capsys, *arguments, "--out", tmp_path)
+        code, _, error = call(*arguments, "--out", tmp_path)
         assert code == 2 and "maps.nc" in error
     assert raw.read_bytes() == b"not netCDF"
 
 
-def test_every_bundled_declaration_is_valid(capsys):
+def test_every_bundled_declaration_is_valid():
     from stablessm.sweeps.declarations import load_spec
     from stablessm.sweeps.places import names
 

@@ -8,7 +8,6 @@ import pytest
 
 import stablessm
 from stablessm import datasets
-from stablessm.cli import main
 from stablessm.cli.pipeline import module
 from stablessm.measurements.own_weights import WeightsError, ratios_of, read_weights
 
@@ -100,17 +99,6 @@ def test_files_that_cannot_be_used_are_one_sentence(tmp_path):
     one, other = (read_weights(saved(tmp_path / "w.npz", **{f"weight__{n}": W, f"gradient__{n}": G})) for n in "ab")
     with pytest.raises(WeightsError, match="every run must have the same weights"):
         ratios_of({"x": [one], "y": [other]})
-
-
-@pytest.fixture
-def call(capsys):
-    def run(*words):
-        with pytest.raises(SystemExit) as stopped:
-            main([str(word) for word in words])
-        seen = capsys.readouterr()
-        return stopped.value.code or 0, seen.out, seen.err
-
-    return run
 
 
 def test_a_file_goes_through_run_analyse_draw_and_show(call, tmp_path, monkeypatch):
