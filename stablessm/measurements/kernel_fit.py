@@ -146,10 +146,6 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings, *, bias: 
             f"fastest_decay {settings.fastest_decay:g} and step_size {settings.step_size:g}; choose a smaller one"
         )
     weights = time_weights_of(settings)
-    if weights is None:
-        remaining = 1 - jnp.arange(settings.horizon) / settings.horizon
-    else:
-        remaining = jnp.cumsum(weights[::-1])[::-1] / settings.horizon
     target = jnp.asarray(samples, jnp.result_type(float))
     link, time = parameterization.link, time_of(parameterization.link)
     step_size = settings.step_size if time == "continuous" else 1.0
@@ -191,7 +187,7 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings, *, bias: 
     return KernelFit(
         start_of=StartOf(static["width"], settings),
         prepare=prepare,
-        zero_loss=float((remaining * target**2).sum()),
+        zero_loss=float(losses.white_noise(jnp.zeros_like(target), target, weights=weights)),
         left_domain=domain_watch(fillings, settings.slowest_decay),
     )
 

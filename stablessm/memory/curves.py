@@ -22,7 +22,6 @@ import numpy as np
 from scipy.optimize import least_squares, minimize_scalar
 
 SIMPLE, REPEATED, TWO_RATES, POLYNOMIAL = "simple", "repeated", "two_rates", "polynomial"
-EXPONENTIALS = (SIMPLE, REPEATED, TWO_RATES)
 MOST_REPEATED = 3
 MOST_PARAMETERS = 4
 _GRID = 24

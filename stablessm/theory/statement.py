@@ -9,9 +9,6 @@ from stablessm.theory.problem import Problem, W
 from stablessm.theory.restrictions import undefined_at
 from stablessm.theory.signs import constant_sign
 
-VERDICTS = ("proved", "refuted", "undecided")
-METHODS = ("symbolic", "enclosure", "numeric")
-
 
 @dataclass(frozen=True)
 class CounterExample:
