@@ -11,6 +11,7 @@ from stablessm.cli.data_folder import DataFolder, use_data_folder
 from stablessm.cli.options import Out
 
 if TYPE_CHECKING:
+    from stablessm.sweeps.executors import Hiring
     from stablessm.sweeps.spec import Spec
 
 
@@ -33,6 +34,11 @@ def run(
         typer.Option(metavar="[LABEL=]FILE.npz", help="Measure these weights and gradients (gradient_ratio only)."),
     ] = None,
     data: DataFolder = None,
+    executor: Annotated[str, typer.Option(help="local, processes, dask or slurm.")] = "local",
+    workers: Annotated[int | None, typer.Option(metavar="N", help="How many compute; not with local.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of a dask cluster; slurm for one of SLURM jobs.")
+    ] = None,
 ) -> None:
     """Run an experiment and save its dataset; what is done already is not run again.
 
@@ -49,11 +55,18 @@ def run(
         stablessm run gradient_ratio --weights exp=run1.npz --weights best=run2.npz --out mine
 
         stablessm run digits --scale full --data ~/data
+
+        stablessm run lr_stability --scale full --executor processes --workers 8
+
+        stablessm run lr_stability --scale full --executor dask --scheduler tcp://head:8786
     """
     from stablessm.sweeps.declarations import load_spec
     from stablessm.sweeps.device import DEVICES
     from stablessm.sweeps.errors import SpecError, unknown
+    from stablessm.sweeps.executors import Hiring
     from stablessm.sweeps.folders import check
+
+    hiring = Hiring(executor, workers, scheduler)
 
     if device not in DEVICES:
         raise SpecError(f"--device: {unknown('device', device, DEVICES)}.")
@@ -70,11 +83,18 @@ def run(
     if dry_run:
         _describe(spec, device)
         return
-    run_one(spec, device, fresh, out)
+    run_one(spec, device, fresh, out, hiring)
 
 
-def run_one(spec: Spec, device: str, fresh: bool, out: Path | None) -> None:
+def run_one(spec: Spec, device: str, fresh: bool, out: Path | None, hiring: Hiring | None = None) -> None:
     """Run one experiment with its progress shown, and say what was saved.
+
+    Args:
+        spec: the experiment.
+        device: "auto", "cpu" or "gpu".
+        fresh: whether to replace an earlier run.
+        out: folder of the results.
+        hiring: who computes; this process by default.
 
     Raises:
         typer.Exit: with code 1, where a work item failed or the disk refused.
@@ -86,7 +106,7 @@ def run_one(spec: Spec, device: str, fresh: bool, out: Path | None) -> None:
 
     try:
         with watching(spec.name) as watch:
-            result = execute(spec, out=out, device=device, fresh=fresh, progress=watch)
+            result = execute(spec, out=out, device=device, fresh=fresh, progress=watch, executor=hiring or "local")
     except (WriteError, DatasetWriteError) as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(1) from None

@@ -74,3 +74,9 @@ def unknown(kind: str, name: object, legal: Iterable[str]) -> str:
     hint = f"; the nearest is '{close[0]}'" if close else ""
     listing = ", ".join(names) if names else "none"
     return f"unknown {kind} {quoted(name)}{hint} (known: {listing})"
+
+
+def first_line(error: BaseException) -> str:
+    """Return the kind of an exception and the first line of its text, at most 300 characters."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0]}"[:300] if lines else type(error).__name__

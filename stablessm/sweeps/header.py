@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from stablessm.measurements.base import Variable
@@ -48,6 +49,23 @@ def header_of(spec: Spec, layout: Layout) -> Header:
         variables=tables_of(layout.variables),
         coordinates={name: [str(v.dtype), v.tolist()] for name, v in layout.coordinates.items()},
     )
+
+
+def layout_of(header: Header, variables: Mapping[str, Variable]) -> Layout:
+    """Return the layout that a header describes.
+
+    Args:
+        header: of a store.
+        variables: the variables it names.
+
+    Raises:
+        ValueError: coordinates that are no lists of values.
+    """
+    coordinates = {name: np.asarray(values, kind) for name, (kind, values) in header.coordinates.items()}
+    for name, values in coordinates.items():
+        if values.ndim != 1:
+            raise ValueError(f"the coordinate {name} is no list of values")
+    return Layout(variables, coordinates)
 
 
 def tables_of(variables: Mapping[str, Variable]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import numpy as np
 from stablessm.measurements.base import Measurement, Program
 from stablessm.sweeps.axes import AXES
 from stablessm.sweeps.device import computing
-from stablessm.sweeps.errors import SweepError
+from stablessm.sweeps.errors import SweepError, first_line
 from stablessm.sweeps.layout import Layout
 from stablessm.sweeps.memory import compiled_bytes, least_bytes, memory_of, refuse_too_large
 from stablessm.sweeps.plan import Plan, WorkItem
@@ -185,12 +185,6 @@ class Programs:
                 (dict(item.traced), item.index, program.shared),
             )
             return mapped.trace(traced, shapes, index, *shared)
-
-
-def first_line(error: Exception) -> str:
-    """Return the kind of an exception and the first line of its text, at most 300 characters."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0]}"[:300] if lines else type(error).__name__
 
 
 def _fit(name: str, results: dict[str, Any], layout: Layout, cells: int) -> np.ndarray:

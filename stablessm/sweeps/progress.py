@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from stablessm.sweeps.layout import Layout
-from stablessm.sweeps.plan import WorkItem
 
 
 @dataclass
@@ -32,17 +31,17 @@ class Progress:
     outcomes: Counter[str] = field(default_factory=Counter)
     reason: str = ""
 
-    def add(self, item: WorkItem, results: dict[str, np.ndarray], layout: Layout) -> None:
-        """Count a work item that is done."""
-        self.done, self.reason = self.done + item.valid, ""
+    def add(self, cells: int, results: Mapping[str, np.ndarray], layout: Layout) -> None:
+        """Count a work item that is done: its first `cells` are not padding."""
+        self.done, self.reason = self.done + cells, ""
         flags = layout.variables["outcome"].flags if "outcome" in layout.variables else ()
         if flags:
-            codes = results["outcome"][: item.valid].reshape(-1)
+            codes = results["outcome"][:cells].reshape(-1)
             self.outcomes.update(flags[code] for code in codes.tolist() if 0 <= code < len(flags))
 
-    def add_failure(self, item: WorkItem, reason: str) -> None:
-        """Count a work item that failed."""
-        self.failed, self.reason = self.failed + item.valid, reason
+    def add_failure(self, cells: int, reason: str) -> None:
+        """Count a work item of so many cells that failed."""
+        self.failed, self.reason = self.failed + cells, reason
 
 
 Watcher = Callable[[Progress], None]

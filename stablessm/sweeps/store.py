@@ -22,7 +22,7 @@ from zarr.codecs import Crc32cCodec
 from stablessm.datasets import sweep_stale
 from stablessm.measurements.base import Variable
 from stablessm.sweeps.errors import StoreError, WriteError
-from stablessm.sweeps.header import HEADER, header_of, read_header, tables_of
+from stablessm.sweeps.header import HEADER, header_of, layout_of, read_header, tables_of
 from stablessm.sweeps.layout import DONE, FAILED, PENDING, STATUS, Layout, fill_value
 from stablessm.sweeps.plan import Plan
 from stablessm.sweeps.spec import Spec, difference
@@ -182,11 +182,8 @@ def open_store(path: Path, spec: Spec, variables: Mapping[str, Variable]) -> Sto
             "give --fresh to replace it, or --out for another folder."
         )
     with _named(path):
-        coordinates = {name: np.asarray(values, kind) for name, (kind, values) in header.coordinates.items()}
-        for name, values in coordinates.items():
-            if values.ndim != 1:
-                raise ValueError(f"the coordinate {name} is no list of values")
-    return Store(path, Layout(variables, coordinates), Plan(spec))
+        layout = layout_of(header, variables)
+    return Store(path, layout, Plan(spec))
 
 
 def remove(path: Path) -> None:
