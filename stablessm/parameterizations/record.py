@@ -157,7 +157,7 @@ class Parameterization:
         Raises:
             ParameterizationError: a constant has no value, or the formula has no finite value anywhere.
         """
-        from stablessm.parameterizations.domain import image
+        from stablessm.parameterizations.hull import image
 
         return image(self)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization, ParameterizationError
 from stablessm.parameterizations.grammar import parse
@@ -12,10 +12,8 @@ from stablessm.parameterizations.numbers import quoted
 from stablessm.sweeps.entries import Entry
 from stablessm.sweeps.errors import Where
 
-if TYPE_CHECKING:
-    import numpy as np
-
 _KEYS = ("name", "formula", "constants", "link", "label")
+_PROOF_SECONDS = 2.0
 
 
 class MapEntry(Entry):
@@ -165,72 +163,62 @@ def _refuse_missing(record: Parameterization, where: Where, swept: Mapping[str, 
 
 
 def _refuse_unusable(record: Parameterization, where: Where, swept: Mapping[str, Sequence[float]]) -> None:
-    """Refuse a user's formula that is not positive or not real at some weight; a pole and an overflow may pass.
+    """Refuse a user's formula that is not positive, or has no real value, at some weight; an overflow may pass.
 
     A zero of the scan counts where the formula is exactly 0: e^w underflows, and is positive all the same.
     """
-    import numpy as np
-
-    from stablessm.parameterizations.domain import GRID, scan
+    from stablessm.parameterizations.domain import GRID, exact_constants, precise, runs, scan
 
     corners = [{name: pick(values) for name, values in swept.items() if name in record.constant_names}
                for pick in ((min, max) if swept else (min,))]  # fmt: skip
     for corner in corners:
         filled = record.replace(constants=corner)
         values = scan(filled)
-        for place in _nearest(values < 0, 1):
+        below = GRID[values < 0]
+        if below.size:
+            weight = below[abs(below).argmin()]
             raise where.error(
-                f"the decay {record.formula!r} is not positive everywhere: it is {values[place]:.4g} at w = "
-                f"{GRID[place]:.4g}, and run takes stable maps only (verify says more)"
+                f"the decay {record.formula!r} is not positive everywhere: it is {values[weight == GRID].item():.4g} "
+                f"at w = {weight:.4g}, and run takes stable maps only (verify says more)"
             )
-        for place in _inner_ends(values == 0):
-            if _precise(filled, GRID[place]) == 0:
+        exact = filled.expression.subs(exact_constants(filled))
+        for first, last in runs(values == 0):
+            weight = min(GRID[first:last], key=abs)
+            if precise(exact, weight) == 0:
                 raise where.error(
-                    f"the decay {record.formula!r} is not positive everywhere: it is 0 at w = {GRID[place]:.4g}, and "
+                    f"the decay {record.formula!r} is not positive everywhere: it is 0 at w = {weight:.4g}, and "
                     "run takes stable maps only (verify says more)"
                 )
-        for place in _nearest(np.isnan(values) & (np.abs(GRID) < 1e3), 12):
-            value = _precise(filled, GRID[place])
-            if value.imag != 0:
-                raise where.error(
-                    f"the decay {record.formula!r} is not real everywhere: it is {complex(value):.4g} at w = "
-                    f"{GRID[place]:.4g}, and run takes real maps only (verify says more)"
-                )
+        weight = _undefined_weight(filled)
+        if weight is not None:
+            raise where.error(
+                f"the decay {record.formula!r} is not real everywhere: as it is written it has no value at w = "
+                f"{weight:.4g}, and run takes real maps only (verify says more)"
+            )
 
 
-def _nearest(where: np.ndarray, count: int) -> np.ndarray:
-    """Return places of the scan that a mask picks, at most `count`, evenly spread from the one nearest to w = 0 on."""
-    import numpy as np
+def _undefined_weight(record: Parameterization) -> float | None:
+    """Return a weight at which the formula as it is written has no real value: the one `verify` proves, or a scanned.
 
-    from stablessm.parameterizations.domain import GRID
+    The proof finds zeros of a denominator wherever they lie; where it gives up, the scan knows its own weights.
+    """
+    from stablessm.calculus.outcomes import Undecided
+    from stablessm.parameterizations.domain import GRID, undefined
+    from stablessm.theory.budget import OutOfTime, time_limit
+    from stablessm.theory.problem import problem_of
+    from stablessm.theory.stability import gaps_of
 
-    places = np.flatnonzero(where)
-    places = places[np.argsort(np.abs(GRID[places]), kind="stable")]
-    return places[:: max(1, -(-places.size // count))]
-
-
-def _inner_ends(where: np.ndarray) -> list[int]:
-    """Return for each unbroken run of a mask the place nearest to w = 0."""
-    import numpy as np
-
-    from stablessm.parameterizations.domain import GRID
-
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], where.astype(np.int8), [0]])))
-    return [first + int(np.argmin(np.abs(GRID[first:last]))) for first, last in edges.reshape(-1, 2)]
-
-
-def _precise(record: Parameterization, weight: float) -> Any:
-    """Return the decay at one weight, NaN at a pole: no over- or underflow, and digits enough for 1 - tanh(355)."""
-    import mpmath
-    import sympy
-
-    symbol = sympy.Symbol("w", real=True)
-    known = {one: sympy.Rational(record.constants[one.name]) for one in record.expression.free_symbols - {symbol}}
-    with mpmath.workdps(400):
-        try:
-            return mpmath.mpc(sympy.lambdify(symbol, record.expression.subs(known), "mpmath")(mpmath.mpf(weight)))
-        except (ZeroDivisionError, ValueError, OverflowError):  # a pole
-            return mpmath.mpc("nan")
+    scanned = GRID[undefined(record)]
+    if scanned.size:
+        return float(min(scanned, key=lambda weight: (weight != 0, abs(abs(weight) - 1))))
+    if not record.restrictions:
+        return None
+    problem = problem_of(record.expression, record.link, record.constants, record.restrictions).specialised()
+    try:
+        with time_limit(_PROOF_SECONDS):
+            return next(map(float, gaps_of(problem)), None)
+    except (Undecided, OutOfTime):
+        return None
 
 
 def _labels(tables: Sequence[dict[str, Any]], records: Sequence[Parameterization], where: Where) -> list[str]:

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import sympy
 
-from stablessm.theory.approach import trials
+from stablessm.calculus.approach import trials
+from stablessm.calculus.enclosure import value_at
+from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.bounds import Bound, Quantity, bound_of, in_words, witness_of
 from stablessm.theory.conditions import failing_values
 from stablessm.theory.domain import under_stability
-from stablessm.theory.enclosure import value_at
-from stablessm.theory.outcomes import Undecided
 from stablessm.theory.problem import Problem
 from stablessm.theory.spotcheck import survives, values_in
 from stablessm.theory.statement import Statement, counterexample_at

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import sympy
 
-from stablessm.theory.enclosure import value_at
-from stablessm.theory.exponentials import in_exponentials
-from stablessm.theory.limits import limit_at, normal, tidy
-from stablessm.theory.outcomes import Undecided
+from stablessm.calculus.enclosure import value_at
+from stablessm.calculus.exponentials import in_exponentials
+from stablessm.calculus.limits import limit_at, normal, tidy
+from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.signs import constant_sign
 from stablessm.theory.zeros import zeros_on

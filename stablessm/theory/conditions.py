@@ -5,9 +5,9 @@ from itertools import product
 
 import sympy
 
-from stablessm.theory.approach import TRIAL_VALUES
-from stablessm.theory.limits import normal
-from stablessm.theory.outcomes import Undecided
+from stablessm.calculus.approach import TRIAL_VALUES
+from stablessm.calculus.limits import normal
+from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.signs import constant_sign
 
 

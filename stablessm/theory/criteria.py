@@ -14,15 +14,15 @@ from functools import lru_cache
 
 import sympy
 
-from stablessm.theory.approach import TRIAL_VALUES
+from stablessm.calculus.approach import TRIAL_VALUES
+from stablessm.calculus.enclosure import value_at
+from stablessm.calculus.limits import normal
+from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.bounded import bounded
 from stablessm.theory.bounds import Quantity
 from stablessm.theory.domain import Cell, cells_of, covering, decaying
-from stablessm.theory.enclosure import value_at
 from stablessm.theory.gradient import FORMS, scale_of
 from stablessm.theory.jumps import jump_of
-from stablessm.theory.limits import normal
-from stablessm.theory.outcomes import Undecided
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.signs import inner_points, sign_on
 from stablessm.theory.statement import Statement, counterexample_at

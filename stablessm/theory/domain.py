@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import sympy
 
+from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.conditions import Requirement, assumed, open_ones
-from stablessm.theory.outcomes import Undecided
 from stablessm.theory.pieces import Piece, pieces_of, signed_cells
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.stability import range_of

@@ -13,12 +13,12 @@ import mpmath
 import sympy
 from mpmath import iv
 
-from stablessm.theory.approach import trials
+from stablessm.calculus.approach import trials
+from stablessm.calculus.enclosure import DIGITS, enclose, value_at
+from stablessm.calculus.limits import normal, tidy
+from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.domain import Cell
-from stablessm.theory.enclosure import DIGITS, enclose, value_at
 from stablessm.theory.inverse import inverse_of
-from stablessm.theory.limits import normal, tidy
-from stablessm.theory.outcomes import Undecided
 from stablessm.theory.pieces import pieces_of
 from stablessm.theory.problem import Problem, S, W
 from stablessm.theory.signs import inner_points, sign_on

@@ -2,9 +2,9 @@
 
 import sympy
 
-from stablessm.theory.exponentials import in_exponentials
-from stablessm.theory.limits import normal
-from stablessm.theory.outcomes import Undecided
+from stablessm.calculus.exponentials import in_exponentials
+from stablessm.calculus.limits import normal
+from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.problem import S, W
 
 _INVERSES = {

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import sympy
 
+from stablessm.calculus.limits import limit_at
+from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.domain import Cell
-from stablessm.theory.limits import limit_at
-from stablessm.theory.outcomes import Undecided
 from stablessm.theory.problem import W
 from stablessm.theory.signs import constant_sign
 

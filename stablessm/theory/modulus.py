@@ -18,13 +18,13 @@ not found, the bound e^{K beta} - 1 stands.
 
 import sympy
 
+from stablessm.calculus.limits import limit_at, normal, tidy
+from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.bounded import bounded
 from stablessm.theory.bounds import Bound, Quantity, bound_of
 from stablessm.theory.criteria import stable_cells
 from stablessm.theory.domain import Cell, cells_of
 from stablessm.theory.jumps import jump_of
-from stablessm.theory.limits import limit_at, normal, tidy
-from stablessm.theory.outcomes import Undecided
 from stablessm.theory.pieces import pieces_of
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.ranges import extremes_of

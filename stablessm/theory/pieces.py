@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import sympy
 
-from stablessm.theory.outcomes import Undecided
+from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.problem import Restriction
 from stablessm.theory.restrictions import is_real, restrictions_in
 from stablessm.theory.signs import sign_on

@@ -13,7 +13,7 @@ import sympy
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
-from stablessm.theory.exponentials import natural
+from stablessm.calculus.exponentials import natural
 
 W = sympy.Symbol("w", real=True)
 """The weight."""

@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import sympy
 
-from stablessm.theory.approach import TRIAL_VALUES, trials
-from stablessm.theory.enclosure import enclose
-from stablessm.theory.limits import limit_at, normal
-from stablessm.theory.outcomes import Undecided, Undefined
+from stablessm.calculus.approach import TRIAL_VALUES, trials
+from stablessm.calculus.enclosure import enclose
+from stablessm.calculus.limits import limit_at, normal
+from stablessm.calculus.outcomes import Undecided, Undefined
 from stablessm.theory.pieces import Piece
 from stablessm.theory.signs import constant_sign, inner_points
 from stablessm.theory.zeros import zeros_on

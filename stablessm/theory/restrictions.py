@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import sympy
 
-from stablessm.theory.outcomes import Undecided
+from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.problem import Problem, Restriction, W
 from stablessm.theory.signs import constant_sign
 

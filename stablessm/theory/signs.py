@@ -18,11 +18,11 @@ from functools import lru_cache
 
 import sympy
 
-from stablessm.theory.approach import TRIAL_VALUES, trials
-from stablessm.theory.enclosure import enclose
-from stablessm.theory.exponentials import in_exponentials
-from stablessm.theory.limits import limit_at, normal
-from stablessm.theory.outcomes import Undecided
+from stablessm.calculus.approach import TRIAL_VALUES, trials
+from stablessm.calculus.enclosure import enclose
+from stablessm.calculus.exponentials import in_exponentials
+from stablessm.calculus.limits import limit_at, normal
+from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.roots import without_roots
 
 DEPTH = 4

@@ -6,9 +6,9 @@ At the values that matter, those given, every limit and the supremum are therefo
 
 import sympy
 
-from stablessm.theory.approach import contradicts
+from stablessm.calculus.approach import contradicts
+from stablessm.calculus.enclosure import enclose
 from stablessm.theory.bounds import Bound
-from stablessm.theory.enclosure import enclose
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.signs import inner_points
 

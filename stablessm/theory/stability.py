@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import sympy
 
-from stablessm.theory.approach import TRIAL_VALUES, contradicts, trials
+from stablessm.calculus.approach import TRIAL_VALUES, contradicts, trials
+from stablessm.calculus.enclosure import enclose
+from stablessm.calculus.outcomes import Undecided, Undefined
 from stablessm.theory.conditions import Requirement, failing_values, open_ones
-from stablessm.theory.enclosure import enclose
-from stablessm.theory.outcomes import Undecided, Undefined
 from stablessm.theory.pieces import pieces_of
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.ranges import Extreme, extremes_of
@@ -56,14 +56,26 @@ def range_of(problem: Problem) -> Range:
     """
     pieces = pieces_of(problem.decay, W, restrictions=problem.restrictions)
     extremes = tuple(extremes_of(problem.decay, pieces, W))
-    gaps = [inner_points(p.lower, p.upper)[1] for p in pieces if p.expression is None]
-    gaps += [p.upper for p in pieces[:-1] if p.upper not in gaps and _undefined(problem, p.upper)]
     requirements = []
     for extreme in extremes:
         requirements.append(Requirement(extreme.value, extreme.attained))
         if problem.link == "one-minus":
             requirements.append(Requirement(2 - extreme.value, extreme.attained))
-    return Range(extremes, tuple(gaps), tuple(requirements))
+    return Range(extremes, _gaps_between(problem, pieces), tuple(requirements))
+
+
+def gaps_of(problem: Problem) -> tuple[sympy.Expr, ...]:
+    """Weights at which the decay as it is written has no real value, one for each gap.
+
+    Raises:
+        Undecided: an end of a gap was not found.
+    """
+    return _gaps_between(problem, pieces_of(problem.decay, W, restrictions=problem.restrictions))
+
+
+def _gaps_between(problem, pieces):
+    gaps = [inner_points(p.lower, p.upper)[1] for p in pieces if p.expression is None]
+    return (*gaps, *(p.upper for p in pieces[:-1] if p.upper not in gaps and _undefined(problem, p.upper)))
 
 
 def _undefined(problem, point) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import sympy
 
-from stablessm.theory.enclosure import value_at
+from stablessm.calculus.enclosure import value_at
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.restrictions import undefined_at
 from stablessm.theory.signs import constant_sign

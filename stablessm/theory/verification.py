@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.budget import OutOfTime, time_limit
 from stablessm.theory.certificate import Certificate
 from stablessm.theory.criteria import criterion, gradient_over_weight, lipschitz
 from stablessm.theory.curvature import curvature
 from stablessm.theory.gradient import gradient_scale
 from stablessm.theory.modulus import modulus
-from stablessm.theory.outcomes import Undecided
 from stablessm.theory.problem import Problem, problem_of
 from stablessm.theory.stability import stability
 from stablessm.theory.statement import Statement

@@ -10,9 +10,9 @@ from functools import lru_cache
 
 import sympy
 
-from stablessm.theory.exponentials import in_exponentials
-from stablessm.theory.limits import limit_at, normal
-from stablessm.theory.outcomes import Undecided
+from stablessm.calculus.exponentials import in_exponentials
+from stablessm.calculus.limits import limit_at, normal
+from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.roots import without_roots
 from stablessm.theory.signs import constant_sign, sign_on
 

@@ -307,3 +307,18 @@ def test_a_decay_that_is_zero_somewhere_is_refused(base, measurements, formula):
     base["axes"]["parameterization"] = [{"formula": formula}]
     with pytest.raises(SpecError, match="not positive everywhere: it is 0 at w = "):
         load_spec(base, measurements=measurements)
+
+
+@pytest.mark.parametrize(
+    "formula, weight",
+    [("w/w", "0"), ("(exp(w)-1)/w", "0"), ("1/w^2", "0"), ("sqrt(w)^4+1", "-1"), ("(w^2-2)/(w^2-2)", "-1.414")],
+)
+def test_a_decay_without_a_value_as_it_is_written_is_refused(base, measurements, formula, weight):
+    base["axes"]["parameterization"] = [{"formula": formula}]
+    with pytest.raises(SpecError, match=f"not real everywhere: as it is written it has no value at w = {weight},"):
+        load_spec(base, measurements=measurements)
+
+
+def test_a_part_that_only_rounds_to_zero_may_be_divided_by(base, measurements):
+    base["axes"]["parameterization"] = [{"formula": "exp(w)/exp(w/2)"}, {"formula": "1+log(exp(abs(w)))"}]
+    assert len(load_spec(base, measurements=measurements).axes["parameterization"]) == 2

@@ -4,10 +4,10 @@ import mpmath
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stablessm.calculus.outcomes import Undecided
 from stablessm.parameterizations import Parameterization
 from stablessm.theory.criteria import gradient_over_weight
 from stablessm.theory.curvature import curvature
-from stablessm.theory.outcomes import Undecided
 from stablessm.theory.problem import problem_of
 from stablessm.theory.stability import stability
 

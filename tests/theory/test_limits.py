@@ -3,11 +3,11 @@
 import pytest
 import sympy
 
-from stablessm.theory.approach import contradicts
-from stablessm.theory.exponentials import in_exponentials, natural
-from stablessm.theory.limits import limit_at
-from stablessm.theory.orders import limit_by_orders
-from stablessm.theory.outcomes import Undecided
+from stablessm.calculus.approach import contradicts
+from stablessm.calculus.exponentials import in_exponentials, natural
+from stablessm.calculus.limits import limit_at
+from stablessm.calculus.orders import limit_by_orders
+from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.pieces import Piece
 from stablessm.theory.problem import W
 from stablessm.theory.ranges import extremes_of

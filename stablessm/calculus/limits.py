@@ -4,10 +4,10 @@ from functools import lru_cache
 
 import sympy
 
-from stablessm.theory.approach import contradicts
-from stablessm.theory.exponentials import in_exponentials
-from stablessm.theory.orders import limit_by_orders
-from stablessm.theory.outcomes import Undecided
+from stablessm.calculus.approach import contradicts
+from stablessm.calculus.exponentials import in_exponentials
+from stablessm.calculus.orders import limit_by_orders
+from stablessm.calculus.outcomes import Undecided
 
 _INFINITE = (sympy.oo, -sympy.oo)
 # What sympy.limit raises where it finds no limit: its own NotImplementedError, and whatever breaks on its way there.

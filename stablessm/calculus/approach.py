@@ -12,7 +12,7 @@ import mpmath
 import sympy
 from mpmath import iv
 
-from stablessm.theory.enclosure import DIGITS, enclose
+from stablessm.calculus.enclosure import DIGITS, enclose
 
 TRIAL_VALUES = tuple(sympy.Rational(*pair) for pair in ((1, 1), (3, 7), (11, 4), (1, 50), (40, 1)))
 """Positive numbers tried for constants without a value."""

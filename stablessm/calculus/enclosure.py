@@ -9,7 +9,7 @@ import mpmath
 import sympy
 from mpmath import iv
 
-from stablessm.theory.outcomes import Undefined, Unresolved
+from stablessm.calculus.outcomes import Undefined, Unresolved
 
 DIGITS = 60
 """Working precision in decimal digits; the width of a point's enclosure is about 10^-DIGITS of its terms."""

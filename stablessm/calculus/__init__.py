@@ -1,0 +1,1 @@
+"""Elementary functions of one real variable: enclosures, orders of growth, limits. Knows nothing of maps."""
