@@ -48,10 +48,16 @@ def compare(one: xr.Dataset, two: xr.Dataset, *, relative: float = 1e-3, absolut
         A row for each variable; numbers within `absolute + relative` of each other are not beyond the tolerance.
 
     Raises:
-        DatasetError: they share no variable, or no coordinate along some dimension.
+        DatasetError: they share no variable of equal axes, or no coordinate along some dimension.
     """
     shared = [name for name in one.data_vars if name in two.data_vars and one[name].dims == two[name].dims]
     if not shared:
+        lone = sorted(map(str, set(one.dims) ^ set(two.dims)))
+        if lone and set(one.data_vars) & set(two.data_vars):
+            raise DatasetError(
+                f"the two datasets share no variable of equal axes: only one of them has {', '.join(map(repr, lone))}; "
+                "compare two sweeps over the same axes."
+            )
         raise DatasetError("the two datasets share no variable; compare two of one experiment.")
     first, second = xr.align(one[shared], two[shared], join="inner")
     empty = [str(name) for name, size in first.sizes.items() if size == 0]

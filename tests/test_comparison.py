@@ -47,16 +47,20 @@ def test_only_shared_coordinates_are_compared():
         compare(wider, made([1, 2, 3], rates=(7.0, 8.0, 9.0)))
     with pytest.raises(DatasetError, match="share no variable"):
         compare(wider, wider[[]])
+    with pytest.raises(DatasetError, match="no variable of equal axes: only one of them has 'seed'"):
+        compare(wider, wider.expand_dims(seed=2))
 
 
 def test_the_command_says_it_and_exits_with_it(call, tmp_path):
     one, two = tmp_path / "one.nc", tmp_path / "two.nc"
     datasets.save(made([1.0, 2.0, 5.0]), one)
-    datasets.save(made([1.0, 2.5, 5.0]), two)
+    other = made([1.0, 2.5, 5.0])
+    datasets.save(other.assign(first_bad_step=other.loss.astype(np.int32)), two)
     code, out, _ = call("diff", one, one)
     assert code == 0 and "all within the tolerance" in out
     code, out, _ = call("diff", one, two)
     assert code == 1 and "beyond the tolerance: loss" in out
+    assert "not compared, for want of equal axes or of a counterpart: first_bad_step\n" in out
     for words in ((one, tmp_path / "none.nc"), (one, two, "--relative", "nan"), (one,)):
         code, _, err = call("diff", *words)
         assert code == 2 and err.startswith("Error: ") and err.count("\n") == 1

@@ -49,6 +49,9 @@ def diff(
     for row in rows:
         table.add_row(row.name, str(row.values), str(row.equal), f"{row.relative:.2g}", str(row.beyond))
     table_console().print(table)
+    left = (set(map(str, first.data_vars)) | set(map(str, second.data_vars))) - {row.name for row in rows}
+    if left:
+        typer.echo(f"not compared, for want of equal axes or of a counterpart: {', '.join(sorted(left))}")
     beyond = [row.name for row in rows if row.beyond]
     typer.echo(f"beyond the tolerance: {', '.join(beyond)}" if beyond else "all within the tolerance")
     if beyond:

@@ -38,7 +38,10 @@ class ClassificationSettings(Settings):
     @model_validator(mode="after")
     def _ordered(self) -> ClassificationSettings:
         if self.slowest_decay > self.fastest_decay:
-            raise ValueError("slowest_decay must not be larger than fastest_decay")
+            raise ValueError(
+                f"slowest_decay must not be larger than fastest_decay, but got {self.slowest_decay:g} and "
+                f"{self.fastest_decay:g}"
+            )
         return self
 
 

@@ -220,7 +220,7 @@ def _resolve(
     resolved = resolve_axes(axes, where, measurement)
     resolved_settings = resolve_settings(settings, where, measurement, precision=narrowest(resolved))
     place = axes["target"][1] if "target" in axes else where.at("axes", "target")
-    check_targets(resolved.get("target", ()), resolved_settings, place)
+    check_targets(resolved.get("target", ()), resolved_settings, place, precision=narrowest(resolved))
     refuse_unmet(
         declaration.analyses,
         declaration.figures,

@@ -92,5 +92,20 @@ def refuse_lost_constants(entries: Sequence[MapEntry], precision: str, where: Wh
             )
 
 
+def refuse_lost_squares(target: str, largest: float, precision: str, where: Where) -> None:
+    """Raise a `SpecError` for a target with a largest sample whose square is lost, or a sum of such squares.
+
+    The loss of the zero kernel would be 0 or infinite, and every run collapsed or nonfinite for no fault of the map.
+    """
+    room = 1e8  # of the largest float, for sums over a horizon and losses of runs that diverge
+    lower, upper = (_SMALLEST[precision] * room) ** 0.5, (_LARGEST[precision] / room) ** 0.5
+    if not lower <= largest <= upper:
+        raise where.error(
+            f"the largest sample of the target {target!r} is {largest:.4g}, whose square is too "
+            f"{'large for' if largest > upper else 'close to 0 for'} {precision}, the precision of this sweep; choose "
+            f"a size from {lower:.2g} to {upper:.2g}{_wider(precision)}"
+        )
+
+
 def _wider(precision: str) -> str:
     return ", or set precision = float64" if precision == "float32" else ""

@@ -103,7 +103,7 @@ def resolve_settings(raw: Raw, where: Where, measurement: Measurement, *, precis
     for name, (value, place) in raw.items():
         if name not in fields:
             if place.source == "--set":
-                raise place.unknown("axis or setting", name, [*measurement.axes, *fields])
+                raise place.unknown("axis or setting", name, [*measurement.axes, *UNIVERSAL, *fields])
             raise place.unknown("setting", name, fields)
         if name in NUMBERS and not isinstance(value, list):
             value = NUMBERS[name].check(value, place)

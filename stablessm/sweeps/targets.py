@@ -15,6 +15,7 @@ from stablessm.parameterizations.grammar import KERNEL_FUNCTIONS, parse
 from stablessm.parameterizations.numbers import quoted
 from stablessm.sweeps.entries import Entry
 from stablessm.sweeps.errors import Where
+from stablessm.sweeps.precision import refuse_lost_squares
 from stablessm.targets import TARGETS, SampledTarget, Target, TargetError
 from stablessm.targets.record import TIME
 
@@ -100,11 +101,20 @@ def resolve_targets(raw: Any, where: Where) -> tuple[str | TargetEntry, ...]:
     return values
 
 
-def check_targets(values: Sequence[str | TargetEntry], settings: Mapping[str, Any], where: Where) -> None:
+def check_targets(
+    values: Sequence[str | TargetEntry], settings: Mapping[str, Any], where: Where, *, precision: str = "float32"
+) -> None:
     """Refuse targets that the settings' longest horizon and step size cannot sample.
 
+    Args:
+        values: the targets of an axis.
+        settings: the settings of the sweep.
+        where: their place, for the error.
+        precision: the narrowest one the sweep computes in.
+
     Raises:
-        SpecError: too few samples in a file, a horizon too short for the kernel, or nothing but zeros.
+        SpecError: too few samples in a file, a horizon too short for the kernel, nothing but zeros, or samples whose
+            squares, which every loss sums, are lost at that precision.
     """
     if "horizon" not in settings:
         return
@@ -113,6 +123,9 @@ def check_targets(values: Sequence[str | TargetEntry], settings: Mapping[str, An
         try:
             target = TARGETS[value] if isinstance(value, str) else value.record()
             target.check(longest, settings.get("step_size", 1.0))
+            if isinstance(value, TargetEntry):
+                samples = target.kernel(longest, step_size=settings.get("step_size", 1.0))
+                refuse_lost_squares(value.label, float(abs(samples).max()), precision, where)
         except TargetError as error:
             raise where.error(str(error)) from None
 

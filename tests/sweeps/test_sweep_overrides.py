@@ -63,6 +63,7 @@ def test_collisions():
         ("parameterization={name=", "unknown map '{name='"),
         ("parameterization=1/(a*w**2+b)", "needs a value for a, b"),
         ("sed=1", "--set sed: unknown axis or setting 'sed'; the nearest is 'seed'"),
+        ("precison=float64", "--set precison: unknown axis or setting 'precison'; the nearest is 'precision'"),
         ("steps=0", "--set steps: the number of steps must be"),
         ("chunk=0", "--set chunk: the chunk must be"),
         ("precision=half", "--set precision: unknown precision 'half'"),

@@ -31,6 +31,8 @@ CASES = [
     ("maps", "parameterization=best(b=0.1),best(b=0.10000000001,label=other)", "are one in float32"),
     ("gradient_scale", "fastest_decay=1e300", "the fastest_decay 1e+300 is too large for float32"),
     ("gradient_scale", "extent=1e-60", "--set extent: it must be greater than or equal to 0.000001"),
+    ("lr_stability", "target=1e30*exp(-t)", "is 1e+30, whose square is too large for float32"),
+    ("lr_stability", "target=1e-30*exp(-t)", "is 1e-30, whose square is too close to 0 for float32"),
     ("largest_rate", "highest_rate=0.000100000000001", "in float32, the precision of this sweep, lowest_rate must be"),
 ]  # fmt: skip
 
@@ -42,7 +44,7 @@ def test_a_number_that_is_lost_is_refused(name, text, fragment):
     assert fragment in str(caught.value)
 
 
-@pytest.mark.parametrize("place", [0, 1, 2, 4, 5, 7, 8, 9, 11])
+@pytest.mark.parametrize("place", [0, 1, 2, 4, 5, 7, 8, 9, 11, 12, 13])
 def test_float64_holds_more(place):
     name, text, _ = CASES[place]
     assert load_spec(name, overrides=[text, "precision=float64"])
