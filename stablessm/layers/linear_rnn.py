@@ -106,6 +106,7 @@ class LinearRNN(eqx.Module):
         eigenvalues = jnp.asarray(eigenvalues)
         if eigenvalues.ndim != 1 or eigenvalues.shape[0] < 1:
             raise ValueError(f"`eigenvalues` must have the shape (states,), but got {eigenvalues.shape}")
+        _check_eigenvalues(parameterization, eigenvalues)
         self.parameterization, self.time, self.step_size = parameterization, time, float(step_size)
         self.discretisation, self.scalar = discretisation, inputs is None
         self.constants = dict(constants or {})
@@ -255,6 +256,20 @@ class LinearRNN(eqx.Module):
 
 def _joined(pair: Array, phase: Array | None) -> Array:
     return pair if phase is None else jax.lax.complex(pair[..., 0], pair[..., 1])
+
+
+def _check_eigenvalues(parameterization: Parameterization, eigenvalues: Array) -> None:
+    """Raise for what no decay gives: eigenvalues that are not finite, or real and not positive under exp(-s)."""
+    if isinstance(eigenvalues, jax.core.Tracer):
+        return
+    values = np.asarray(eigenvalues)
+    if not np.isfinite(values).all():
+        raise ValueError(f"`eigenvalues` must be finite, but got {values[~np.isfinite(values)][0]:g}")
+    if parameterization.link == "exponential" and not np.iscomplexobj(values) and (values <= 0).any():
+        raise ParameterizationError(
+            f"a real eigenvalue under the link 'exponential' is exp(-s) > 0, but got {values[values <= 0][0]:g}; give "
+            "`eigenvalues` as complex numbers"
+        )
 
 
 def _decay_and_phase(parameterization: Parameterization, eigenvalues: Array) -> tuple[Array, Array | None]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from stablessm.calculus.outcomes import Undecided
+from stablessm.parameterizations import Parameterization
+from stablessm.parameterizations.numbers import quoted
 from stablessm.theory.budget import OutOfTime, time_limit
 from stablessm.theory.certificate import Certificate
 from stablessm.theory.criteria import criterion, gradient_over_weight, lipschitz
@@ -17,9 +18,6 @@ from stablessm.theory.modulus import modulus
 from stablessm.theory.problem import Problem, problem_of
 from stablessm.theory.stability import stability
 from stablessm.theory.statement import Statement
-
-if TYPE_CHECKING:
-    from stablessm.parameterizations import Parameterization
 
 STATEMENTS: dict[str, Callable[[Problem], Statement]] = {
     "stability": stability,
@@ -49,6 +47,9 @@ def verify(parameterization: Parameterization, *, limit: float = TIME_LIMIT) -> 
     Returns:
         The certificate.
 
+    Raises:
+        TypeError: it is no parameterization; a name or a formula makes one.
+
     Example:
         >>> from stablessm.parameterizations import PARAMETERIZATIONS
         >>> best = PARAMETERIZATIONS["best"].replace(link="one-minus", constants={"b": 0.5})
@@ -58,6 +59,11 @@ def verify(parameterization: Parameterization, *, limit: float = TIME_LIMIT) -> 
 
     References: Wang and Li, StableSSM (ICML 2024), Definition 3.2, Theorem 3.4, Eq. 11.
     """
+    if not isinstance(parameterization, Parameterization):
+        raise TypeError(
+            "verify takes a parameterization, such as PARAMETERIZATIONS['exp'] or "
+            f"Parameterization.from_formula('exp(w)'), but got {quoted(parameterization)}"
+        )
     problem = problem_of(
         parameterization.expression,
         parameterization.link,

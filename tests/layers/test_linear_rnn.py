@@ -94,3 +94,10 @@ def test_bad_arguments_get_a_sentence(change, sentence):
     arguments = {"eigenvalues": -DECAYS, "time": "continuous", "key": KEY} | change
     with pytest.raises((ParameterizationError, ValueError), match=sentence):
         LinearRNN(PARAMETERIZATIONS["best"], arguments.pop("eigenvalues"), **arguments)
+
+
+@pytest.mark.parametrize("eigenvalue, sentence", [(-0.5, r"exp\(-s\) > 0, but got -0.5"), (np.nan, "but got nan")])
+def test_an_eigenvalue_that_no_decay_gives_is_named(eigenvalue, sentence):
+    discrete = PARAMETERIZATIONS["exp"].replace(link="exponential")
+    with pytest.raises(ValueError, match=sentence):
+        LinearRNN(discrete, np.float32([0.5, eigenvalue]), time="discrete", key=jax.random.key(0))

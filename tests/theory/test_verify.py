@@ -185,3 +185,8 @@ def test_constant_without_a_value_is_bad_input():
 def test_the_command_module_is_light():
     code = "import sys, stablessm.cli.verify; assert not {'sympy', 'jax', 'numpy', 'mpmath'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_name_in_place_of_a_map_is_told_what_makes_one():
+    with pytest.raises(TypeError, match=r"takes a parameterization, such as .* but got 'exp'"):
+        verify("exp")
