@@ -4,7 +4,7 @@ VENV ?= .venv
 READY := $(VENV)/.ready
 BIN := $(VENV)/bin
 
-.PHONY: reproduce test test-full lint gpu setup clean
+.PHONY: reproduce test test-full lint gpu slurm setup clean
 
 reproduce: $(READY)
 	$(BIN)/stablessm reproduce
@@ -23,6 +23,11 @@ gpu: $(READY)
 	$(BIN)/stablessm run lr_stability --device gpu --fresh --out gpu/gpu
 	$(BIN)/stablessm run lr_stability --device cpu --fresh --out gpu/cpu
 	$(BIN)/stablessm diff gpu/cpu/raw/lr_stability.nc gpu/gpu/raw/lr_stability.nc
+
+# Sweeps on a SLURM cluster of this one machine, started for the tests: as root, on Debian. Says so where it cannot.
+slurm: $(READY)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test,cluster,slurm]"
+	tests/slurm/one_node.sh $(BIN)/python -m pytest --slurm tests/slurm
 
 lint: $(READY)
 	$(BIN)/ruff check .

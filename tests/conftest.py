@@ -11,6 +11,7 @@ FLOAT64 = os.environ.get("JAX_ENABLE_X64", "").lower() in ("1", "true", "yes", "
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="Run every case of every matrix, and the slow tests.")
+    parser.addoption("--slurm", action="store_true", help="Run the tests of a SLURM cluster, and no others.")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -21,6 +22,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     precision it was meant for.
     """
     chosen = [item for item in items if ("float64" in item.keywords) == FLOAT64]
+    chosen = [item for item in chosen if ("slurm" in item.keywords) == config.getoption("--slurm")]
     if not config.getoption("--full"):
         chosen = [item for item in chosen if "slow" not in item.keywords and _kept(item, _seen(config))]
     dropped = set(items) - set(chosen)

@@ -101,13 +101,13 @@ def run_one(spec: Spec, device: str, fresh: bool, out: Path | None, hiring: Hiri
     """
     from stablessm.cli.progress import watching
     from stablessm.datasets import DatasetWriteError
-    from stablessm.sweeps.errors import WriteError
+    from stablessm.sweeps.errors import ExecutorError, WriteError
     from stablessm.sweeps.run import execute
 
     try:
         with watching(spec.name) as watch:
             result = execute(spec, out=out, device=device, fresh=fresh, progress=watch, executor=hiring or "local")
-    except (WriteError, DatasetWriteError) as error:
+    except (WriteError, ExecutorError, DatasetWriteError) as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(1) from None
     if result.failures:

@@ -35,12 +35,13 @@ def assemble(plan: Plan, store: Store, measurement: Measurement) -> xr.Dataset:
         SweepError: starts or initial eigenvalues differ across maps.
     """
     spec, layout = plan.spec, store.layout
-    names = tuple(spec.axes)
+    names, valid = tuple(spec.axes), plan.rows >= 0
 
     def unfold(values: np.ndarray) -> np.ndarray:
         inner = values.shape[1:]
-        rows = values.reshape(len(plan.combinations), -1, *inner)[:, : plan.cells_per_combination]
-        return rows.reshape(*plan.shape, *inner)
+        cells = np.empty((plan.cells, *inner), values.dtype)
+        cells[plan.rows[valid]] = values[valid]
+        return cells.reshape(*plan.shape, *inner)
 
     done = np.flatnonzero(store.status() == DONE)
     data = {name: (names + variable.dims, unfold(store.read(name, done)), _attributes(variable))

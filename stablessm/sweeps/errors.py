@@ -25,6 +25,10 @@ class SweepError(ValueError):
     """A sweep whose results break a law it asserts, or a device it cannot have."""
 
 
+class ExecutorError(RuntimeError):
+    """An executor that is gone in the middle of a sweep; what is done is kept."""
+
+
 class WriteError(OSError):
     """A result that could not be written, for want of space or permission; what was there before is intact."""
 
@@ -80,3 +84,8 @@ def first_line(error: BaseException) -> str:
     """Return the kind of an exception and the first line of its text, at most 300 characters."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0]}"[:300] if lines else type(error).__name__
+
+
+def ours(error: BaseException) -> bool:
+    """Whether an exception is a finished sentence of this package about what the user gave."""
+    return isinstance(error, ValueError) and type(error).__module__.startswith("stablessm.")

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from stablessm.measurements.base import Variable
 from stablessm.sweeps.errors import StoreError
 from stablessm.sweeps.layout import Layout
-from stablessm.sweeps.spec import Spec
+from stablessm.sweeps.plan import Plan
 
 FORMAT = 1
 HEADER = "sweep.json"
@@ -29,6 +29,7 @@ class Header(BaseModel):
         digest: `Spec.digest` of it.
         variables: the tables of its variables.
         coordinates: of each inner dimension, the NumPy dtype and the values.
+        earlier: `Plan.earlier` of it.
     """
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -38,16 +39,19 @@ class Header(BaseModel):
     digest: str
     variables: dict[str, Any]
     coordinates: dict[str, list[Any]]
+    earlier: list[dict[str, list[int]]] = []
 
 
-def header_of(spec: Spec, layout: Layout) -> Header:
+def header_of(plan: Plan, layout: Layout) -> Header:
     """Return the header of a sweep's store."""
+    spec = plan.spec
     return Header(
         format=FORMAT,
         spec=spec.document(),
         digest=spec.digest,
         variables=tables_of(layout.variables),
         coordinates={name: [str(v.dtype), v.tolist()] for name, v in layout.coordinates.items()},
+        earlier=[{name: list(places) for name, places in grid.items()} for grid in plan.earlier],
     )
 
 

@@ -1,18 +1,22 @@
 """From a spec to work: static combinations looped, the traced grid flattened into work items of equal size.
 
-Cells of one static combination are counted in the order of the traced axes, the last axis fastest. Work item k of a
-combination holds cells k * chunk to (k + 1) * chunk; the last is filled up by repeating the last cell, so that every
-work item has the same shapes and a combination compiles once.
+Cells of one static combination are counted in the order of the traced axes, the last axis fastest. Work items take
+`chunk` of them one after another; the last is filled up by repeating the last cell, so that every work item has the
+same shapes and a combination compiles once.
+
+A sweep may have grown: its axes were shorter before. Then the cells of the grid it had at first come first, in the work
+items they had then, and behind them those that each longer grid has added. So what is done stays where it is.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,15 +46,90 @@ class WorkItem:
     index: np.ndarray
 
 
+class Run(NamedTuple):
+    """Cells of one static combination that are computed one after another.
+
+    Attributes:
+        combination: index of the static combination.
+        cells: their places in its traced grid.
+        first: number of the first of their work items.
+    """
+
+    combination: int
+    cells: Sequence[int] | np.ndarray
+    first: int
+
+
+Grid = Mapping[str, Sequence[int]]
+
+
 @dataclass(frozen=True)
 class Plan:
     """The work of a sweep.
 
     Attributes:
         spec: what it carries out.
+        earlier: the grids it has grown from, the oldest first: of each axis the places of its values then among those
+            of now.
     """
 
     spec: Spec
+    earlier: tuple[Grid, ...] = ()
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """All of the work, in the order of the work items.
+
+        Raises:
+            ValueError: an earlier grid that is none of this sweep.
+        """
+        if not self.earlier:
+            every = range(self.cells_per_combination)
+            items = -(-len(every) // self.spec.chunk)
+            return tuple(Run(number, every, number * items) for number in range(len(self.combinations)))
+        runs, first = [], 0
+        seen = np.zeros((len(self.combinations), self.cells_per_combination), bool)
+        for grid in (*self.earlier, {name: range(len(values)) for name, values in self.spec.axes.items()}):
+            _check_grid(grid, self.spec)
+            static = [grid[name] for name in self.spec.static_axes]
+            shape = tuple(len(values) for values in self.spec.static_axes.values())
+            cells = _flat([grid[name] for name in self.spec.traced_axes], self.traced_shape)
+            for combination in _flat(static, shape).tolist():
+                new = cells[~seen[combination, cells]]
+                if len(new):
+                    seen[combination, new] = True
+                    runs.append(Run(combination, new, first))
+                    first += -(-len(new) // self.spec.chunk)
+        return tuple(runs)
+
+    @cached_property
+    def _firsts(self) -> list[int]:
+        return [run.first for run in self.runs]
+
+    def _run(self, number: int) -> Run:
+        return self.runs[bisect_right(self._firsts, number) - 1]
+
+    def combination(self, number: int) -> int:
+        """Return the static combination of a work item."""
+        return self._run(number).combination
+
+    @cached_property
+    def numbers(self) -> dict[int, list[int]]:
+        """The numbers of the work items of every static combination."""
+        numbers: dict[int, list[int]] = {}
+        for run in self.runs:
+            last = run.first - (-len(run.cells) // self.spec.chunk)
+            numbers.setdefault(run.combination, []).extend(range(run.first, last))
+        return numbers
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The cell that lies in each row of the store, counted over the whole grid; -1 for padding."""
+        rows = np.full(self.items * self.spec.chunk, -1, np.int64)
+        for run in self.runs:
+            start = run.first * self.spec.chunk
+            rows[start : start + len(run.cells)] = run.combination * self.cells_per_combination + np.asarray(run.cells)
+        return rows
 
     @cached_property
     def combinations(self) -> tuple[dict[str, Any], ...]:
@@ -80,15 +159,10 @@ class Plan:
         """Cells of the sweep, without padding."""
         return len(self.combinations) * self.cells_per_combination
 
-    @property
-    def items_per_combination(self) -> int:
-        """Work items of one static combination."""
-        return -(-self.cells_per_combination // self.spec.chunk)
-
-    @property
+    @cached_property
     def items(self) -> int:
         """Work items of the sweep."""
-        return len(self.combinations) * self.items_per_combination
+        return self.runs[-1].first - (-len(self.runs[-1].cells) // self.spec.chunk)
 
     @property
     def compiles(self) -> int:
@@ -99,9 +173,11 @@ class Plan:
     def starts(self) -> int:
         """Distinct seeds a work item has at most."""
         seeds = self.spec.traced_axes.get("seed", (0,))
-        inner = self.cells_per_combination // len(seeds)
-        chunk, last = self.spec.chunk, self.cells_per_combination - 1
-        firsts = np.arange(self.items_per_combination) * chunk
+        inner, chunk = self.cells_per_combination // len(seeds), self.spec.chunk
+        if self.earlier:
+            return max(len(np.unique(self._cells(number) // inner)) for number in range(self.items))
+        last = self.cells_per_combination - 1
+        firsts = np.arange(0, last + 1, chunk)
         return int(np.max(np.minimum(firsts + chunk - 1, last) // inner - firsts // inner)) + 1
 
     def precision(self, combination: int) -> str:
@@ -142,7 +218,15 @@ class Plan:
 
     def valid(self, number: int) -> int:
         """Return how many cells of a work item are not padding."""
-        return min(self.spec.chunk, self.cells_per_combination - number % self.items_per_combination * self.spec.chunk)
+        run = self._run(number)
+        return min(self.spec.chunk, len(run.cells) - (number - run.first) * self.spec.chunk)
+
+    def _cells(self, number: int) -> np.ndarray:
+        """Return the cells of a work item, the last one repeated to fill it up."""
+        run = self._run(number)
+        first = (number - run.first) * self.spec.chunk
+        places = np.minimum(first + np.arange(self.spec.chunk), len(run.cells) - 1)
+        return places if isinstance(run.cells, range) else np.asarray(run.cells)[places]
 
     def item(self, number: int) -> WorkItem:
         """Return one work item.
@@ -150,9 +234,7 @@ class Plan:
         Args:
             number: from 0 to `items` - 1.
         """
-        combination, place = divmod(number, self.items_per_combination)
-        first = place * self.spec.chunk
-        cells = np.minimum(first + np.arange(self.spec.chunk), self.cells_per_combination - 1)
+        combination, cells = self.combination(number), self._cells(number)
         places = np.unravel_index(cells, self.traced_shape) if self.traced_shape else ()
         traced, of_seed = {}, np.zeros(self.spec.chunk, np.int64)
         strange = {name for name in self.spec.traced_axes if name.startswith("constant_")}
@@ -162,10 +244,26 @@ class Plan:
             traced[name] = np.asarray(values, np.uint32 if kind is np.uint32 else np.float64)[where].astype(kind)
             of_seed = where if name == "seed" else of_seed
         traced = {name: values for name, values in traced.items() if name not in strange}
-        distinct = np.asarray(self.spec.traced_axes.get("seed", (0,)), np.uint32)
-        picked = np.minimum(of_seed[0] + np.arange(self.starts), of_seed[-1])
-        index = (of_seed - of_seed[0]).astype(np.int32)
-        return WorkItem(number, combination, self.valid(number), traced, distinct[picked], index)
+        seeds = np.asarray(self.spec.traced_axes.get("seed", (0,)), np.uint32)
+        distinct, index = np.unique(of_seed, return_inverse=True)
+        picked = distinct[np.minimum(np.arange(self.starts), len(distinct) - 1)]
+        return WorkItem(number, combination, self.valid(number), traced, seeds[picked], index.astype(np.int32))
+
+
+def _flat(places: Sequence[Sequence[int]], shape: tuple[int, ...]) -> np.ndarray:
+    """Return the flat indices of a product of places in an array of a shape, the last axis fastest."""
+    if not shape:
+        return np.zeros(1, np.int64)
+    return np.ravel_multi_index(np.meshgrid(*map(np.asarray, places), indexing="ij"), shape).reshape(-1)
+
+
+def _check_grid(grid: Grid, spec: Spec) -> None:
+    for name, values in spec.axes.items():
+        places = grid.get(name, ())
+        if len(grid) != len(spec.axes) or not places or len(set(places)) < len(places):
+            raise ValueError("an earlier grid is none of this sweep")
+        if not all(isinstance(place, int) and 0 <= place < len(values) for place in places):
+            raise ValueError(f"an earlier grid has a value of {name} that is none of this sweep")
 
 
 def _record(name: str, value: Any) -> Any:

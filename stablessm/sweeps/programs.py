@@ -176,7 +176,7 @@ class Programs:
         return compiled
 
     def _trace(self, combination: int) -> Any:
-        program, item = self.build(combination), self.plan.item(combination * self.plan.items_per_combination)
+        program, item = self.build(combination), self.plan.item(self.plan.numbers[combination][0])
         with computing(self.device, self.plan.precision(combination)):
             shapes = self._starts.shapes(program.start)
             mapped = jax.jit(jax.vmap(program.measure, in_axes=(0, None, 0, *(None,) * len(program.shared))))

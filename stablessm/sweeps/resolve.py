@@ -156,11 +156,16 @@ def resolve_chunk(raw: tuple[Any, Where] | None, axes: Mapping[str, tuple[Any, .
         SpecError: no integer from 1 to 1000000.
     """
     if raw is None:
-        return min(DEFAULT_CHUNK, math.prod(len(values) for name, values in axes.items() if not AXES[name].static))
+        return default_chunk(axes)
     value, place = raw
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 10**6:
         raise place.error(f"the chunk must be an integer from 1 to 1000000, but got {quoted(value)}")
     return value
+
+
+def default_chunk(axes: Mapping[str, tuple[Any, ...]]) -> int:
+    """Return the cells of a work item where nothing is said of it."""
+    return min(DEFAULT_CHUNK, math.prod(len(values) for name, values in axes.items() if not AXES[name].static))
 
 
 def sentence(

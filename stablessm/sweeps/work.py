@@ -162,7 +162,7 @@ def _new_worker(order: Order) -> Worker:
         )
     device = choose_device(order.device)
     enable_compilation_cache()
-    plan = Plan(spec)
+    plan = Plan(spec, tuple(header.earlier))
     return Worker(plan, Programs(plan, measurement, device), layout_of(header, variables))
 
 

@@ -8,9 +8,9 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 import pytest
 
-from stablessm.sweeps import run
+from stablessm.sweeps import compute
 from stablessm.sweeps.dispatch import answers
-from stablessm.sweeps.errors import SweepError
+from stablessm.sweeps.errors import ExecutorError, SweepError
 from stablessm.sweeps.executors import Hiring
 from stablessm.sweeps.run import execute
 from stablessm.sweeps.work import Answer
@@ -60,7 +60,9 @@ def test_a_measurement_that_cannot_be_sent_is_refused(base, measurements, tmp_pa
         (("processes", 5000), "but got 5000"),
         (("local", 2), "--workers: the executor local is one process"),
         (("processes", 2, "tcp://a:1"), "--scheduler: only --executor dask has a scheduler"),
-        (("dask", 2), "--scheduler: --executor dask needs the address of a scheduler"),
+        (("dask",), "--scheduler: --executor dask needs the address of a scheduler"),
+        (("dask", None, " "), "or slurm, but got ' '"),
+        (("dask", 2, "tcp://a:1"), "--workers: those of a dask cluster are started beside its scheduler"),
     ],
 )
 def test_what_cannot_be_hired(arguments, sentence):
@@ -88,21 +90,22 @@ class Unsteady(Executor):
         return future
 
 
-def compute(task):
+def given_back(task):
     return [Answer(number, {}) for number in task]
 
 
 def test_a_lost_task_is_given_again_in_parts_and_memory_does_not_grow():
     executor = Unsteady(lambda task, time: 3 in task and len(task) > 1)
     tasks = ((number, number + 1) for number in range(1, 200, 2))
-    found = list(answers(executor, compute, tasks, 4))
+    found = list(answers(executor, given_back, tasks, lambda: 4))
     assert sorted(one.number for one in found) == list(range(1, 201)) and all(one.results == {} for one in found)
-    assert executor.most == 4 and executor.given.count((3,)) == 1 and (1,) not in executor.given
+    assert executor.most == 4 and executor.given.count((3, 4)) == 2 and executor.given.count((3,)) == 1
+    assert (1,) not in executor.given
 
 
 def test_a_task_that_is_lost_every_time_is_a_failure():
     executor = Unsteady(lambda task, time: task == (5,))
-    found = {one.number: one for one in answers(executor, compute, [(4,), (5,), (6,)], 2)}
+    found = {one.number: one for one in answers(executor, given_back, [(4,), (5,), (6,)], lambda: 2)}
     assert found[4].results == found[6].results == {} and executor.given.count((5,)) == 3
     assert found[5].reason == "its worker was lost 3 times, at the end with RuntimeError: the node is gone"
 
@@ -123,8 +126,15 @@ def test_a_sentence_of_our_own_ends_the_sweep_and_what_is_out_is_cancelled():
                 return futures[-1]
 
         with pytest.raises(SweepError, match="no such device"):
-            list(answers(Watched(), refuse, [(1,), (2,), (3,), (4,)], 4))
+            list(answers(Watched(), refuse, [(1,), (2,), (3,), (4,)], lambda: 4))
     assert futures[-1].cancelled()
+
+
+def test_an_executor_that_is_gone(go):
+    threads = ThreadPoolExecutor(1)
+    threads.shutdown()
+    with pytest.raises(ExecutorError, match=r"^the executor takes no more work \(RuntimeError: cannot schedule"):
+        go(executor=threads)
 
 
 def test_an_interruption_keeps_what_is_done(base, go, measurements):
@@ -147,7 +157,7 @@ def test_tasks_of_several_items_stay_in_one_combination(base, measurements):
     from stablessm.sweeps.plan import Plan
 
     plan = Plan(load_spec(base, chunk=2, measurements=measurements))
-    assert plan.items_per_combination == 5
-    tasks = list(run._tasks(plan, [1, 0], {0, 1, 3, 4, 5, 9}, 3))
+    assert plan.numbers[1] == [5, 6, 7, 8, 9]
+    tasks = list(compute.tasks(plan, [1, 0], {0, 1, 3, 4, 5, 9}, 3))
     assert tasks == [(5, 9), (0, 1), (3, 4)]
-    assert list(run._tasks(plan, [1, 0], {0, 5, 6}, None)) == [(5,), (0,), (6,)]
+    assert list(compute.tasks(plan, [1, 0], {0, 5, 6}, None)) == [(5,), (0,), (6,)]

@@ -35,12 +35,15 @@ if moment == "in the middle of a work item":
     store.Store.write = write
 if moment == "before the status":
     class Killing:
+        def __getitem__(self, where):
+            return 0
         def __setitem__(self, where, what):
             kill()
     opened = store.Store.__init__
     def init(self, *arguments):
         opened(self, *arguments)
         self._arrays["status"] = Killing()
+        self.status = lambda: __import__("numpy").zeros(self.items)
     store.Store.__init__ = init
 if moment == "during the export":
     run.datasets.os.fsync = kill

@@ -13,7 +13,7 @@ def plan_of(base, measurements, **rest):
 
 def test_counts_and_padding(base, measurements):
     plan = plan_of(base, measurements)
-    assert (plan.cells, plan.items, plan.compiles, plan.items_per_combination) == (18, 6, 2, 3)
+    assert (plan.cells, plan.items, plan.compiles, plan.numbers) == (18, 6, 2, {0: [0, 1, 2], 1: [3, 4, 5]})
     last = plan.item(5)
     assert (last.combination, last.valid) == (1, 1) and plan.valid(4) == 4
     assert last.traced["seed"].tolist() == [2] * 4 and last.traced["learning_rate"].tolist() == [0.5] * 4
@@ -75,5 +75,5 @@ def test_a_map_is_given_the_swept_constants_it_has(base, measurements):
     exp, best = (plan.static(number)["fillings"] for number in range(2))
     assert [one.constants for one in exp] == [{}] and [one.constants["b"] for one in best] == [0.1, 0.4]
     assert "constant_b" not in plan.item(0).traced
-    given = plan.item(plan.items_per_combination).traced["constant_b"]
+    given = plan.item(plan.numbers[1][0]).traced["constant_b"]
     assert set(given.tolist()) == {np.float32(0.1), np.float32(0.4)}

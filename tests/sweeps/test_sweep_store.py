@@ -73,7 +73,10 @@ def test_status_is_written_last(store, monkeypatch):
 
         class Spy:
             def __init__(self, name, array):
-                self.name, self.array = name, array
+                self.name, self.array, self.metadata, self.ndim = name, array, array.metadata, array.ndim
+
+            def __getitem__(self, where):
+                return self.array[where]
 
             def __setitem__(self, where, what):
                 order.append(self.name)

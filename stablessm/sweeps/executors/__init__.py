@@ -7,12 +7,12 @@ none of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import NamedTuple
 
 from stablessm.parameterizations.numbers import quoted
@@ -27,6 +27,7 @@ EXECUTORS = MappingProxyType(
     }
 )
 MOST_WORKERS = 4096
+SLURM = "slurm"
 
 
 class Crew(NamedTuple):
@@ -34,12 +35,12 @@ class Crew(NamedTuple):
 
     Attributes:
         executor: a `concurrent.futures.Executor`.
-        window: tasks it is given at one time.
+        window: how many tasks it is given at one time; asked again and again, for a cluster may grow.
         tasks: how many tasks all the work makes; None for one of each work item.
     """
 
     executor: Executor
-    window: int
+    window: Callable[[], int]
     tasks: int | None = None
 
 
@@ -77,9 +78,15 @@ class Hiring:
             )
         if self.scheduler is not None and self.kind != "dask":
             raise SweepError("--scheduler: only --executor dask has a scheduler.")
-        if self.scheduler is None and self.kind == "dask":
+        if self.kind == "dask" and (not isinstance(self.scheduler, str) or not self.scheduler.strip()):
             raise SweepError(
-                "--scheduler: --executor dask needs the address of a scheduler, tcp://HOST:8786 say, or slurm."
+                "--scheduler: --executor dask needs the address of a scheduler, tcp://HOST:8786 say, its file "
+                f"(.json), or slurm, but got {quoted(self.scheduler)}."
+            )
+        if self.kind == "dask" and workers is not None and self.scheduler != SLURM:
+            raise SweepError(
+                "--workers: those of a dask cluster are started beside its scheduler; the number goes with "
+                f"--scheduler {SLURM}."
             )
 
     @property
@@ -106,4 +113,20 @@ class Hiring:
 @contextmanager
 def _given(executor: Executor, workers: int | None) -> Iterator[Crew]:
     """The caller's own executor: left open, and kept busy with twice as many tasks as it has workers."""
-    yield Crew(executor, 2 * (workers or os.cpu_count() or 1))
+    window = 2 * (workers or os.cpu_count() or 1)
+    yield Crew(executor, lambda: window)
+
+
+def needed(module: str, option: str, extra: str) -> ModuleType:
+    """Return a module that an extra of this package brings.
+
+    Raises:
+        SweepError: it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise SweepError(
+            f"{option}: it needs the package '{error.name or module}'; install it with: "
+            f"pip install 'stablessm[{extra}]'."
+        ) from None

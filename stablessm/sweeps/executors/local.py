@@ -26,4 +26,4 @@ class Here(Executor):
 @contextmanager
 def opened(hiring: Hiring) -> Iterator[Crew]:
     """Yield this process."""
-    yield Crew(Here(), 1)
+    yield Crew(Here(), lambda: 1)

@@ -86,7 +86,7 @@ def opened(hiring: Hiring) -> Iterator[Crew]:
     workers = hiring.workers or cores()
     processes = Processes(workers, max(1, cores() // workers))
     try:
-        yield Crew(processes, workers)
+        yield Crew(processes, lambda: workers)
     except BaseException:
         processes.shutdown(cancel_futures=True)
         raise
