@@ -12,6 +12,7 @@ from stablessm.cli.bench import bench
 from stablessm.cli.diff import diff
 from stablessm.cli.draw import draw
 from stablessm.cli.listing import list_
+from stablessm.cli.merge import merge
 from stablessm.cli.reproduce import reproduce
 from stablessm.cli.run import run
 from stablessm.cli.show import show
@@ -52,6 +53,7 @@ app.command()(analyse)
 app.command()(draw)
 app.command()(show)
 app.command()(diff)
+app.command()(merge)
 app.command()(reproduce)
 app.command()(bench)
 

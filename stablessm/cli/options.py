@@ -16,3 +16,7 @@ def _folder(text: str) -> Path:
 
 
 Out = Annotated[Path | None, typer.Option(help="Folder of the results.", parser=_folder, metavar="FOLDER")]
+OutNeeded = Annotated[
+    Path,
+    typer.Option("--out", help="Folder of the results; nothing there is replaced.", parser=_folder, metavar="FOLDER"),
+]

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from stablessm.parameterizations.numbers import quoted
 from stablessm.reading import read_bytes
 from stablessm.sweeps import places
-from stablessm.sweeps.errors import SpecError, Where, unknown
+from stablessm.sweeps.errors import SpecError, Where, ours, unknown
 from stablessm.sweeps.needs import refuse_unmet
 from stablessm.sweeps.overrides import parse_overrides
 from stablessm.sweeps.precision import narrowest
@@ -75,7 +75,8 @@ def load_spec(
     """Return the checked spec of an experiment; every scale it declares is checked, whichever is asked for.
 
     Args:
-        source: a bundled name, the path of a TOML file, a document (as `Spec.document()` gives it), or a `Spec`.
+        source: a bundled name, the path of a TOML file, of a dataset or a store (whose declaration is meant), a
+            document (as `Spec.document()` gives it), or a `Spec`.
         scale: "quick" or "full"; a `Spec` or a stored document keeps its own.
         overrides: texts "axis=v1,v2" or "setting=value", applied over the declaration and its scale.
         chunk: cells in one work item, over the declaration's.
@@ -140,9 +141,39 @@ def spec_from_json(text: str, *, measurements: Mapping[str, Measurement] | None 
     return load_spec(document, measurements=measurements)
 
 
+def stored_text(path: Path) -> str:
+    """Return the declaration that a dataset (.nc) or a store (.zarr) holds, as JSON.
+
+    Raises:
+        DatasetError: the file is damaged or foreign.
+        StoreError: the folder is.
+        SpecError: it is no dataset of a sweep.
+    """
+    if path.is_dir() or path.suffix == ".zarr":
+        from stablessm.sweeps.header import read_header
+
+        return json.dumps(read_header(path).spec)
+    from stablessm import datasets
+
+    text = datasets.load(path).attrs.get("spec")
+    if not isinstance(text, str) or not text:
+        raise SpecError(f"'{path}' is no dataset of a sweep: it holds no declaration.")
+    return text
+
+
 def _read(source: str | Path) -> tuple[dict[str, Any], str, str]:
     """Return the document, and the name and the folder of the file it came from."""
     path = Path(source)
+    if path.suffix in (".nc", ".zarr"):
+        try:
+            document = json.loads(stored_text(path))
+        except (ValueError, RecursionError) as error:
+            if ours(error):
+                raise
+            raise SpecError(f"the declaration in '{path}' is no JSON.") from None
+        if not isinstance(document, dict):
+            raise SpecError(f"the declaration in '{path}' is no table.")
+        return document, path.name, ""
     if isinstance(source, str) and not source.endswith(".toml") and "/" not in source:
         if source not in places.names("experiments"):
             raise SpecError(

@@ -28,8 +28,8 @@ def places_in(old: Spec, new: Spec) -> Grid | None:
         return None
     grid = {}
     for name, values in new.axes.items():
-        known = {_key(value): place for place, value in enumerate(values)}
-        keys = [_key(value) for value in old.axes[name]]
+        known = {key(value): place for place, value in enumerate(values)}
+        keys = [key(value) for value in old.axes[name]]
         if any(key not in known for key in keys):
             return None
         grid[name] = [known[key] for key in keys]
@@ -61,5 +61,6 @@ def grown(spec: Spec, plans: Sequence[Plan]) -> Plan:
     return Plan(spec, tuple(one for one in earlier if one != whole) if earlier != [whole] else ())
 
 
-def _key(value: Any) -> Any:
+def key(value: Any) -> Any:
+    """Return what a value of an axis is known by: itself, or of a map and a target all that decides its results."""
     return json.dumps(value.identity(), sort_keys=True) if isinstance(value, Entry) else value

@@ -44,6 +44,10 @@ def interfere(what, folder, log):
             time.sleep(2)
             what(job)
             log.append(job)
+            if what is warn:
+                while "Requeued job" not in next(folder.glob(f".stablessm-slurm-*/{job}_0_log.err")).read_text():
+                    time.sleep(0.2)
+                log.append("requeued by itself")
             return
         time.sleep(0.2)
 
@@ -58,7 +62,8 @@ def cancel(job):
 
 
 def warn(job):
-    said("scancel", "--signal=USR2", job)
+    """Send the signal of an early warning; scancel itself waits until the job is no longer completing."""
+    subprocess.Popen(["scancel", "--signal=USR2", job])
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +93,7 @@ def test_jobs_of_an_array_give_the_same_bytes(declaration, here, tmp_path, monke
     result = execute(declaration, out=tmp_path / "out", measurements=MEASUREMENTS, executor="slurm", workers=1)
     assert result.failures == {} and result.path.read_bytes() == here
     assert what is None or log, "no job ran for long enough to be disturbed"
+    assert what is not warn or "requeued by itself" in log
     assert not list(tmp_path.glob(".stablessm-slurm-*"))
 
 
