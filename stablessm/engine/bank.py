@@ -118,9 +118,8 @@ def _chunks(
     parts = tuple(None if one is None else jnp.broadcast_to(one, (*channels, poles.shape[-1])).reshape(flat.shape)
                   for one in parts)  # fmt: skip
     both = jnp.concatenate([state.real, state.imag], axis=-1) if poles.is_complex else state
-    by_channel = [one.reshape(-1, flat.shape[0], one.shape[-1]).swapaxes(0, 1) for one in (inputs, both)]
-    ran = run_bank(flat, parts, *by_channel, size, platform=jax.default_backend())
-    outputs, last = (one.swapaxes(0, 1) for one in ran)
+    flattened = (one.reshape(-1, flat.shape[0], one.shape[-1]) for one in (inputs, both))
+    outputs, last = run_bank(flat, parts, *flattened, size, platform=jax.default_backend())
     last = last.reshape(both.shape)
     return outputs.reshape(inputs.shape), jax.lax.complex(*jnp.split(last, 2, -1)) if poles.is_complex else last
 

@@ -4,30 +4,51 @@ With T steps to a chunk and P_j = lambda^(T - 1 - j), W_r = w lambda^(r + 1), K 
 
     y_chunk = Toeplitz(K) u_chunk + Re W h,        h_next = lambda^T h + P u_chunk :
 
-three real matrix products over all chunks and series at once, and a loop over chunks that touches only states. Nothing
-is divided by a power, so that strong decay is as exact as weak, and no array of modes by time exists. The backward pass
-is written out: the same products transposed, the loop in reversed time; what it keeps are the states between chunks.
+three real matrix products over all chunks and series of a channel at once, and a loop over chunks that touches only
+states. Nothing is divided by a power, so that strong decay is as exact as weak; lambda^T is two words (`carry.py`), so
+that long memories do not drift; and no array of modes by time exists. The backward pass is written out: the same
+products transposed, the loop in reversed time; what it keeps are the states between chunks.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from stablessm.engine.carry import Parts, carry_words
+from stablessm.engine.groups import in_groups, largest_group
 from stablessm.engine.poles import Poles
 from stablessm.engine.powers import power_parts
 
 _EXACT = jax.lax.Precision.HIGHEST
-
-
-def _dot(equation: str, *operands: Array) -> Array:
-    return jnp.einsum(equation, *operands, precision=_EXACT)
-
-
 # States between the chunks of so many channels at a time, in bytes: what stays in a core's second-level cache.
-_CACHE = 2**20
+_CACHE = 2**18
+
+
+class Chunk(NamedTuple):
+    """What a chunk of T steps does, of one channel.
+
+    Attributes:
+        toeplitz: what the inputs of a chunk do to its outputs, shape (T, T).
+        read: what the state does to them, (2N, T); real and imaginary parts side by side, N for real poles.
+        inject: what the inputs do to the next state, (T, 2N).
+        jump: leading words of lambda^T, real and imaginary part, (N,).
+        rest: what is left of it.
+    """
+
+    toeplitz: Array
+    read: Array
+    inject: Array
+    jump: Parts
+    rest: Parts
+
+
+def _dot(one: Array, two: Array) -> Array:
+    return jnp.matmul(one, two, precision=_EXACT)
 
 
 def chunk_size(length: int) -> int:
@@ -38,76 +59,67 @@ def chunk_size(length: int) -> int:
 def run_bank(
     poles: Poles, weights: tuple[Array, Array | None], inputs: Array, state: Array, size: int, *, platform: str
 ) -> tuple[Array, Array]:
-    """Run a bank, on CPUs a few channels at a time so that their states stay in cache (1.3 to 1.6 times faster there).
+    """Run a bank, on CPUs as many channels at a time as have their states in cache (1.3 to 1.6 times faster there).
 
     Args:
         poles: shape (channels, states).
         weights: real and imaginary part, each of that shape.
-        inputs: shape (channels, batch, time), time at least 1.
-        state: real and imaginary parts side by side (real parts alone for real poles): (channels, batch, 2N or N).
+        inputs: shape (batch, channels, time), time at least 1.
+        state: real and imaginary parts side by side (real parts alone for real poles): (batch, channels, 2N or N).
         size: T.
         platform: "cpu" or another.
 
     Returns:
         (outputs, state), of the shapes of inputs and state.
     """
-    channels, batch, length = inputs.shape
-    bytes_each = batch * (length // size + 1) * state.shape[-1] * state.dtype.itemsize
-    group = max(1, min(channels, _CACHE // bytes_each))
-    every = (poles, weights, inputs, state)
-    if platform != "cpu" or group == channels:
-        return run_chunks(*every, size)
-    whole = channels // group * group
-    folded = jax.tree.map(lambda leaf: leaf[:whole].reshape(-1, group, *leaf.shape[1:]), every)
-    done = jax.lax.map(lambda part: run_chunks(*part, size), folded)
-    outputs, last = jax.tree.map(lambda leaf: leaf.reshape(whole, *leaf.shape[2:]), done)
-    if whole == channels:
-        return outputs, last
-    rest = run_chunks(*jax.tree.map(lambda leaf: leaf[whole:], every), size)
-    return tuple(jnp.concatenate(pair) for pair in zip((outputs, last), rest, strict=True))
-
-
-def run_chunks(
-    poles: Poles, weights: tuple[Array, Array | None], inputs: Array, state: Array, size: int
-) -> tuple[Array, Array]:
-    """Run all channels at once over the whole chunks and what is left of the series; arguments as for `run_bank`."""
-    channels, batch, length = inputs.shape
+    batch, channels, length = inputs.shape
     size = min(size, length)
-    whole, rest = length // size, length % size
     table = power_parts(poles, np.arange(size + 1))
-    first = inputs[..., : whole * size].reshape(channels, batch, whole, size).transpose(0, 2, 1, 3)
-    outputs, state = _chunks(*_operators(table, weights, size), first, state)
-    outputs = outputs.transpose(0, 2, 1, 3).reshape(channels, batch, whole * size)
-    if rest:
-        toeplitz, read, inject, jump = _operators(table, weights, rest)
-        left = inputs[..., whole * size :]
-        tail = _dot("hbt,htr->hbr", left, toeplitz) + _dot("hbn,hnr->hbr", state, read)
-        state = _turn(jump, state[:, None])[:, 0] + _dot("hbt,htn->hbn", left, inject)
-        outputs = jnp.concatenate([outputs, tail], axis=-1)
-    return outputs, state
+    whole, rest = (_chunk(poles, table, weights, steps) if steps else None for steps in (size, length % size))
+    between = batch * (length // size + 1) * state.shape[-1] * state.dtype.itemsize
+    group = channels if platform != "cpu" else largest_group(channels, between, _CACHE)
+    outputs, last = in_groups(_run_channel, group, (whole, rest, state.swapaxes(0, 1)), inputs)
+    return outputs, last.swapaxes(0, 1)
 
 
-def _operators(
-    table: tuple[Array, Array | None], weights: tuple[Array, Array | None], size: int
-) -> tuple[Array, Array, Array, tuple[Array, Array | None]]:
-    """Toeplitz (H, T, T), W (H, 2N, T), P (H, T, 2N) and lambda^T of chunks of a size, from lambda^0 .. lambda^T."""
+def _run_channel(own: tuple[Chunk, Chunk | None, Array], inputs: Array) -> tuple[Array, Array]:
+    """One channel, over whole chunks and what is left of the series: inputs (batch, time), state (batch, 2N)."""
+    chunk, rest, state = own
+    batch, length = inputs.shape
+    size = chunk.toeplitz.shape[0]
+    left = length % size
+    first = inputs[:, : length - left].reshape(batch, -1, size).swapaxes(0, 1)
+    outputs, state = _chunks(chunk, first, state)
+    outputs = outputs.swapaxes(0, 1).reshape(batch, length - left)
+    if rest is None:
+        return outputs, state
+    tail, state = _chunks(rest, inputs[None, :, length - left :], state)
+    return jnp.concatenate([outputs, tail[0]], axis=-1), state
+
+
+def _chunk(poles: Poles, table: Parts, weights: tuple[Array, Array | None], size: int) -> Chunk:
+    """The chunks of all channels, from lambda^0 .. lambda^T."""
     real, imaginary = table
     w, v = (None if one is None else one[..., None] for one in weights)
     if imaginary is None:
         read = w * real[..., 1 : size + 1]
-        inject = real[..., size - 1 :: -1][..., :size]
+        inject = _reversed(real, size)
         jump = (real[..., size], None)
     else:
         x, y = real[..., 1 : size + 1], imaginary[..., 1 : size + 1]
         turned = (w * x, -w * y) if v is None else (w * x - v * y, -(w * y + v * x))
         read = jnp.concatenate(turned, axis=-2)
-        reversed_ = [one[..., size - 1 :: -1][..., :size] for one in (real, imaginary)]
-        inject = jnp.concatenate(reversed_, axis=-2)
+        inject = jnp.concatenate([_reversed(real, size), _reversed(imaginary, size)], axis=-2)
         jump = (real[..., size], imaginary[..., size])
-    kernel = _dot("hn,hnr->hr", weights[0], real[..., :size])
+    kernel = _dot(weights[0][..., None, :], real[..., :size])
     if weights[1] is not None:
-        kernel = kernel - _dot("hn,hnr->hr", weights[1], imaginary[..., :size])
-    return _toeplitz(kernel), read, jnp.swapaxes(inject, -1, -2), jump
+        kernel = kernel - _dot(weights[1][..., None, :], imaginary[..., :size])
+    return Chunk(_toeplitz(kernel[..., 0, :]), read, jnp.swapaxes(inject, -1, -2), *carry_words(poles, size, jump))
+
+
+def _reversed(table: Array, size: int) -> Array:
+    """lambda^(T - 1) .. lambda^0."""
+    return table[..., :size][..., ::-1]
 
 
 def _toeplitz(kernel: Array) -> Array:
@@ -122,56 +134,52 @@ def _toeplitz(kernel: Array) -> Array:
     return flat.reshape(*kernel.shape[:-1], size, 2 * size - 1)[..., :size]
 
 
-def _turn(jump: tuple[Array, Array | None], state: Array, conjugate: bool = False) -> Array:
-    """lambda^T h (or its conjugate times h) for states (H, ..., B, 2N) with real and imaginary parts side by side."""
-    real, imaginary = (None if one is None else one[:, None, None] for one in jump)
-    if imaginary is None:
-        return real * state
-    imaginary = -imaginary if conjugate else imaginary
+def _turn(chunk: Chunk, state: Array, *, conjugate: bool = False) -> Array:
+    """lambda^T h (or its conjugate times h) for states (batch, 2N)."""
+    if chunk.jump[1] is None:
+        return chunk.jump[0] * state + chunk.rest[0] * state
+    sign = -1 if conjugate else 1
     x, y = jnp.split(state, 2, axis=-1)
-    return jnp.concatenate([real * x - imaginary * y, real * y + imaginary * x], axis=-1)
+
+    def turned(a: Array, b: Array) -> Array:
+        return jnp.concatenate([a * x - sign * b * y, a * y + sign * b * x], axis=-1)
+
+    return turned(*chunk.jump) + turned(*chunk.rest)
 
 
 @jax.custom_vjp
-def _chunks(toeplitz: Array, read: Array, inject: Array, jump: tuple, inputs: Array, state: Array):
-    return _chunks_forward(toeplitz, read, inject, jump, inputs, state)[0]
+def _chunks(chunk: Chunk, inputs: Array, state: Array) -> tuple[Array, Array]:
+    """Outputs (chunks, batch, T) and last state for inputs of that shape."""
+    return _chunks_forward(chunk, inputs, state)[0]
 
 
-def _chunks_forward(toeplitz, read, inject, jump, inputs, state):
-    driven = _dot("hqbt,htn->hqbn", inputs, inject)
-    before, last = _between(jump, driven, state, reverse=False)
-    outputs = _dot("hqbt,htr->hqbr", inputs, toeplitz) + _dot("hqbn,hnr->hqbr", before, read)
-    return (outputs, last), (toeplitz, read, inject, jump, inputs, before)
+def _chunks_forward(chunk: Chunk, inputs: Array, state: Array) -> tuple[tuple[Array, Array], tuple]:
+    before, last = _between(chunk, _dot(inputs, chunk.inject), state)
+    return (_dot(inputs, chunk.toeplitz) + _dot(before, chunk.read), last), (chunk, inputs, before)
 
 
-def _between(jump: tuple, driven: Array, state: Array, *, reverse: bool) -> tuple[Array, Array]:
+def _between(chunk: Chunk, driven: Array, state: Array, *, reverse: bool = False) -> tuple[Array, Array]:
     """States before each chunk (after it, in reversed time) and the last one; conjugate poles in reversed time."""
 
     def advance(carry: Array, one: Array) -> tuple[Array, Array]:
-        return _turn(jump, carry[:, None], conjugate=reverse)[:, 0] + one, carry
+        return _turn(chunk, carry, conjugate=reverse) + one, carry
 
-    last, before = jax.lax.scan(advance, state, driven.swapaxes(0, 1), reverse=reverse)
-    return before.swapaxes(0, 1), last
+    last, before = jax.lax.scan(advance, state, driven, reverse=reverse)
+    return before, last
 
 
-def _chunks_backward(residuals, pull):
-    toeplitz, read, inject, jump, inputs, before = residuals
+def _chunks_backward(residuals: tuple, pull: tuple[Array, Array]) -> tuple[Chunk, Array, Array]:
+    chunk, inputs, before = residuals
     outputs, last = pull
-    adjoint, first = _between(jump, _dot("hqbr,hnr->hqbn", outputs, read), last, reverse=True)
-    to_inputs = _dot("hqbr,htr->hqbt", outputs, toeplitz) + _dot("hqbn,htn->hqbt", adjoint, inject)
-    if jump[1] is None:
-        to_jump = ((adjoint * before).sum((1, 2)), None)
+    adjoint, first = _between(chunk, _dot(outputs, chunk.read.T), last, reverse=True)
+    to_inputs = _dot(outputs, chunk.toeplitz.T) + _dot(adjoint, chunk.inject.T)
+    u, y, h, g = (one.reshape(-1, one.shape[-1]) for one in (inputs, outputs, before, adjoint))
+    if chunk.jump[1] is None:
+        to_jump = ((g * h).sum(0), None)
     else:
-        (p, q), (x, y) = jnp.split(adjoint, 2, axis=-1), jnp.split(before, 2, axis=-1)
-        to_jump = ((p * x + q * y).sum((1, 2)), (q * x - p * y).sum((1, 2)))
-    return (
-        _dot("hqbt,hqbr->htr", inputs, outputs),
-        _dot("hqbn,hqbr->hnr", before, outputs),
-        _dot("hqbt,hqbn->htn", inputs, adjoint),
-        to_jump,
-        to_inputs,
-        first,
-    )
+        (p, q), (a, b) = jnp.split(g, 2, axis=-1), jnp.split(h, 2, axis=-1)
+        to_jump = ((p * a + q * b).sum(0), (q * a - p * b).sum(0))
+    return Chunk(_dot(u.T, y), _dot(h.T, y), _dot(u.T, g), to_jump, to_jump), to_inputs, first
 
 
 _chunks.defvjp(_chunks_forward, _chunks_backward)

@@ -2,7 +2,8 @@
 
 The transform is taken at the next length without prime factors above 5, where FFTs are fast. The backward pass is
 written out: it correlates with the spectra that the forward pass has, three more real transforms; the derivative that
-JAX would derive goes through complex transforms of twice the size.
+JAX would derive goes through complex transforms of twice the size. On CPUs a large bank is transformed a few channels
+at a time (`groups.py`): 1.2 to 1.3 times faster, in a tenth of the memory.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
+
+from stablessm.engine.groups import in_groups, largest_group
 
 
 def convolve(
@@ -66,8 +69,22 @@ def smooth_length(least: int) -> int:
     return best
 
 
+_CACHE = 2**22  # bytes of spectra at a time, on CPUs
+
+
 def _circular(inputs: Array, kernel: Array, size: int) -> Array:
-    return _transformed(inputs, kernel, size, kernel.shape[-1])
+    lags = kernel.shape[-1]
+    if kernel.ndim == 2 and inputs.ndim > 1 and inputs.shape[-2] == kernel.shape[0] and jax.default_backend() == "cpu":
+        series = inputs.reshape(-1, *inputs.shape[-2:])
+        group = largest_group(kernel.shape[0], series.shape[0] * size * series.dtype.itemsize, _CACHE)
+        if group < kernel.shape[0]:
+            outputs, _ = in_groups(partial(_of_channel, size, lags), group, kernel, series)
+            return outputs.reshape(inputs.shape)
+    return _transformed(inputs, kernel, size, lags)
+
+
+def _of_channel(size: int, lags: int, kernel: Array, inputs: Array) -> tuple[Array, tuple[()]]:
+    return _transformed(inputs, kernel, size, lags), ()
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(2, 3))

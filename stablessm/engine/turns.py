@@ -135,11 +135,11 @@ def _on_grids(xp: Any, fraction: Any, bits: int) -> tuple[Any, Any, Any]:
     return first, second, rest - second
 
 
-def _split(xp: Any, phase: Any, leading: Any) -> tuple[Any, Any, Any]:
+def _split(xp: Any, phase: Any, halved: Any) -> tuple[Any, Any, Any]:
     """theta / 2 pi as exact products of half words: each is put on the grids on its own before anything is added."""
     dtype = phase.dtype
     bits = word_bits(dtype)
-    upper = leading(phase)
+    upper = halved(phase)
     lower = phase - upper
     constants, rest = [], _PER_RADIAN[0]
     for _ in range(3):  # half words of 1 / 2 pi, exact in b bits
@@ -161,10 +161,10 @@ def _split(xp: Any, phase: Any, leading: Any) -> tuple[Any, Any, Any]:
 
 @partial(jax.jit, inline=True)
 def _split_traced(phase: Array) -> tuple[Array, Array, Array]:
-    return _split(jnp, phase, _leading)
+    return _split(jnp, phase, leading)
 
 
-def _leading(x: Array) -> Array:
+def leading(x: Array) -> Array:
     """Leading b bits of the significand, so that the rest has b bits too; a primitive that XLA never fuses away."""
     information = jnp.finfo(x.dtype)
     return jax.lax.reduce_precision(x, information.nexp, word_bits(x.dtype) - 1)

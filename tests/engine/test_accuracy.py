@@ -9,7 +9,7 @@ from stablessm import engine
 @pytest.mark.parametrize(
     ("operation", "length", "limit"),
     [("powers", 5000, 5e-7), ("kernel", 65536, 1e-6), ("convolve", 65536, 1e-6), ("convolution", 65536, 1e-6),
-     ("chunked", 65536, 1e-5), ("recur", 2000, 1e-4)],  # these two round a power of lambda once a chunk, or a step
+     ("chunked", 65536, 1e-6), ("recur", 2000, 1e-4)],  # the last rounds lambda at every step
 )  # fmt: skip
 def test_float32_errors(operation, length, limit):
     assert 0 < engine.error_estimate(operation, states=8, length=length, dtype=jnp.float32) < limit

@@ -84,19 +84,20 @@ def test_strong_decay_is_the_same_at_every_chunk_size():
 
 def test_gradients_of_all_methods_agree_through_the_state_and_a_split():
     rng = np.random.default_rng(5)
-    args = [jnp.asarray(one, jnp.float32) for one in (
-        -np.array([[0.01, 0.5], [0.1, 0.02]]), rng.uniform(-3, 3, (2, 2)), rng.normal(size=(2, 2)),
-        *(rng.normal(size=size) for size in ((2, 2), (3, 2, 13), (3, 2, 2), (3, 2, 2))))]  # fmt: skip
+    poles = engine.poles(-np.array([[0.01, 0.5], [0.1, 0.02]]), rng.uniform(-3, 3, (2, 2)))
+    args = [
+        jnp.asarray(rng.normal(size=size), jnp.float32) for size in ((2, 2), (2, 2), (3, 2, 13), (3, 2, 2), (3, 2, 2))
+    ]
 
     def gradient(method, cut):
-        def loss(a, t, w, v, u, x, y):
-            poles, weights, state, total = engine.poles(a, t), jax.lax.complex(w, v), jax.lax.complex(x, y), 0.0
+        def loss(poles, w, v, u, x, y):
+            weights, state, total = jax.lax.complex(w, v), jax.lax.complex(x, y), 0.0
             for part in (u[..., :cut], u[..., cut:]):
                 outputs, state = engine.filter_bank(poles, weights, part, state, method=method, chunk=4)
                 total += (jnp.arange(1.0, 1 + outputs.shape[-1]) * outputs**2).sum()
             return total + (state.real * state.imag).sum()
 
-        return jax.jit(jax.grad(loss, tuple(range(7))))(*args)
+        return jax.tree.leaves(jax.jit(jax.grad(loss, tuple(range(6))))(poles, *args))
 
     expected = gradient("scan", 5)
     for method in ("chunked", "convolution"):
