@@ -43,7 +43,7 @@ def bench(
     from stablessm import datasets
     from stablessm.bench.base import paired
     from stablessm.bench.dataset import dataset, rows_of
-    from stablessm.cli.pipeline import writing
+    from stablessm.cli.pipeline import arguments, writing
     from stablessm.sweeps.device import choose_device, computing, enable_compilation_cache
     from stablessm.sweeps.errors import SweepError
     from stablessm.sweeps.folders import check
@@ -75,7 +75,7 @@ def bench(
     if device == "gpu":
         with computing(chosen, "float32"):
             _errors(chosen.platform)
-    typer.echo(f"saved {path}; stablessm draw bench makes the figure")
+    typer.echo(f"saved {path}; stablessm draw {arguments('bench', out=out)} makes the figure")
 
 
 def _errors(platform: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -40,7 +41,7 @@ def draw(
     where = check(out)
     if experiment == "bench":
         with writing():
-            written = _draw_benchmarks(where, formats)
+            written = _draw_benchmarks(where, formats, out)
         for path in written:
             typer.echo(f"saved {path}")
         return
@@ -66,14 +67,16 @@ def _formats(given: list[str] | None) -> list[str]:
     return wanted
 
 
-def _draw_benchmarks(where: Places, formats: list[str]) -> list[Path]:
+def _draw_benchmarks(where: Places, formats: list[str], out: Path | None) -> list[Path]:
     """Draw what `stablessm bench` stored."""
     from stablessm import datasets
     from stablessm.bench.picture import draw as picture
+    from stablessm.cli.pipeline import MissingDataset
     from stablessm.plotting.saving import drawn, save
 
     path = where.dataset("bench")
     if not path.exists():
-        raise typer.BadParameter(f"'{path}' is not there; make it with: stablessm bench")
+        given = "" if out is None else f" --out {shlex.quote(str(out))}"
+        raise MissingDataset(f"'{path}' is not there; make it with: stablessm bench{given}")
     data = datasets.load(path)
     return save(drawn(picture, data), where.figures, "bench", formats)

@@ -17,6 +17,7 @@ from stablessm.plotting import style
 _SELF_EXPLAINING, _AFTER = ("optimizer", "discretisation"), ("link", "target")
 _UNBROKEN = "\N{NO-BREAK SPACE}"
 _INCHES_A_LETTER, _INCHES_A_KEY = 0.075, 0.6
+_INCHES_A_SMALL_LETTER = 0.066
 
 
 class Panel(NamedTuple):
@@ -58,10 +59,10 @@ def circumstances(dataset: xr.Dataset, along: Sequence[str]) -> str:
 
 
 def caption(figure: Figure, dataset: xr.Dataset, along: Sequence[str]) -> None:
-    """Write the circumstances of a figure in small letters at its top."""
-    words = circumstances(dataset, along)
-    if words:
-        figure.suptitle(words, fontsize=8.0, color="0.35")
+    """Write the circumstances of a figure in small letters at its top, broken into lines as its width asks for."""
+    lines = textwrap.wrap(circumstances(dataset, along), int(figure.get_figwidth() / _INCHES_A_SMALL_LETTER))
+    if lines:
+        figure.suptitle("\n".join(lines), fontsize=8.0, color="0.35")
 
 
 def grid(figure: Figure, number: int, *, columns: int, **shared: Any) -> list[Any]:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from stablessm import datasets
 from stablessm.datasets import DatasetWriteError
 from stablessm.plotting import style
-from stablessm.plotting.panels import circumstances, panels
+from stablessm.plotting.panels import caption, circumstances, panels
 from stablessm.plotting.saving import FORMATS, drawn, save
 
 SCRIPT = """
@@ -118,3 +118,15 @@ def test_panels_cover_every_combination():
     assert [panel.data["x"].values.ravel().tolist() for panel in found] == [[0, 1], [2, 3], [4, 5], [6, 7]]
     assert [panel.title for panel in panels(data, data.dims)] == [""]
     assert circumstances(data.isel(width=[1]), ("map", "rate")).replace("\N{NO-BREAK SPACE}", " ") == "width 64"
+
+
+def test_a_long_caption_stays_inside_a_narrow_figure():
+    names = ["target", "optimizer", "perturbed", "ball", "repeat"]
+    data = xr.Dataset(coords={name: (name, ["a rather long name"], {"long_name": name}) for name in names})
+    figure = Figure(figsize=(3, 3), layout="constrained")
+    figure.subplots()
+    caption(figure, data, ())
+    figure.draw_without_rendering()
+    (words,) = (text for text in figure.texts if "long" in text.get_text())
+    box = words.get_window_extent()
+    assert box.x0 >= 0 and box.x1 <= figure.bbox.x1 and words.get_text().count("\n") >= 2
