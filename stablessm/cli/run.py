@@ -137,7 +137,7 @@ def _describe(spec: Spec, device: str) -> None:
     for name, value in spec.settings.items():
         typer.echo(f"  settings.{name}: {value}")
     typer.echo(f"  chunk: {spec.chunk}")
-    typer.echo(f"{plan.cells} cells in {plan.items} work items of {spec.chunk}, {plan.compiles} compilations")
+    typer.echo(f"{plan.cells} cells in {plan.items} work items of {spec.chunk}")
     try:
         cost = estimate(plan, MEASUREMENTS[spec.measurement], device=device, cores=os.cpu_count() or 1)
     except ValueError:
@@ -147,7 +147,8 @@ def _describe(spec: Spec, device: str) -> None:
         return
     typer.echo(
         f"about {_duration(cost.total_seconds)} on {cost.device} (measured on the first work item: "
-        f"{cost.compile_seconds:.1f} s to compile, {cost.item_seconds:.2f} s to compute), "
+        f"{cost.compile_seconds:.1f} s to compile the first of {cost.compiles} program{'s' * (cost.compiles > 1)}, "
+        f"{cost.item_seconds:.2f} s to compute), "
         f"{cost.stored_bytes / 1e6:.1f} MB stored; nothing was written"
     )
 

@@ -76,6 +76,8 @@ class Measurement:
         settings: pydantic model of its settings.
         variables: settings -> {name: Variable}.
         program: "module:function" of (static, settings) -> Program; imported when called, so that listing stays light.
+        joins_maps: whether the map may be a `Family`, so that one compiled program serves several: the program asks of
+            it nothing but its link and what `Views` has.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Measurement:
     settings: type[Settings]
     variables: Callable[[Any], Mapping[str, Variable]]
     program: str = field(repr=False)
+    joins_maps: bool = False
 
     def build(self, static: Mapping[str, Any], settings: Settings) -> Program:
         """Return the `Program` for one combination of static axes (maps are `Parameterization` records)."""

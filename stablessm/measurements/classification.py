@@ -63,4 +63,5 @@ CLASSIFICATION = Measurement(
         "initial_eigenvalue": Variable("eigenvalue at the start", dims=("state",), dtype="complex64"),
     },
     program="stablessm.measurements.classification_program:classification",
+    joins_maps=True,
 )

@@ -24,8 +24,8 @@ from stablessm.measurements.kernel_fit import check_start, decay_of, domain_watc
 from stablessm.measurements.ratios import QUANTILES, gradient_to_weight, quantiles
 from stablessm.models import LinearRNNClassifier
 from stablessm.models.classifier import classifier
-from stablessm.parameterizations import Parameterization
 from stablessm.parameterizations.links import time_of
+from stablessm.parameterizations.views import Views
 from stablessm.training.optimizers import OPTIMIZERS
 from stablessm.training.outcomes import judge
 from stablessm.training.run import recorded_steps, run
@@ -77,7 +77,7 @@ def _sequences(images: Array, sequence: str) -> Array:
     return scaled.reshape(len(images), -1, 1) if sequence == "pixels" else scaled
 
 
-def _start_model(parameterization: Parameterization, start: Start, constants: Mapping[str, Array], is_complex: bool
+def _start_model(parameterization: Views, start: Start, constants: Mapping[str, Array], is_complex: bool
                  ) -> LinearRNNClassifier:  # fmt: skip
     """Return the model at the start: the eigenvalues of `start` through the map, everything else from `start`."""
     link = parameterization.link
@@ -100,8 +100,8 @@ def _start_model(parameterization: Parameterization, start: Start, constants: Ma
 
 def classification(static: Mapping[str, Any], settings: ClassificationSettings) -> Program:
     """Program of `classification`."""
-    parameterization: Parameterization = static["parameterization"]
-    fillings = static.get("fillings", (parameterization,))
+    parameterization: Views = static["parameterization"]
+    fillings = static.get("fillings", ((parameterization,),))
     check_start(fillings, settings.slowest_decay, settings.fastest_decay)
     left_domain = domain_watch(fillings, settings.slowest_decay)
     images = _images(settings.data)

@@ -48,4 +48,5 @@ FIT = Measurement(
     settings=FitSettings,
     variables=_variables,
     program="stablessm.measurements.fit_programs:fit",
+    joins_maps=True,
 )

@@ -24,4 +24,5 @@ GRADIENT_RATIO = Measurement(
         "initial_eigenvalue": Variable("eigenvalue at the start", dims=("state",)),
     },
     program="stablessm.measurements.fit_programs:gradient_ratio",
+    joins_maps=True,
 )

@@ -6,6 +6,7 @@ and what the loss needs to know of the data.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -22,8 +23,12 @@ from stablessm.measurements.draws import log_uniform, normal, uniform
 from stablessm.measurements.settings import KernelFitSettings
 from stablessm.parameterizations import Parameterization, ParameterizationError
 from stablessm.parameterizations.domain import finite_range
+from stablessm.parameterizations.grammar import CHOICE
 from stablessm.parameterizations.links import time_of
+from stablessm.parameterizations.views import Views
 from stablessm.targets import target_of
+
+Fillings = Sequence[Sequence[Parameterization]]
 
 
 class Start(NamedTuple):
@@ -135,8 +140,8 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings, *, bias: 
         ParameterizationError: the decays of the start are not in the image of the map, or the map is not positive
             and finite there, or Euler's step is unstable there.
     """
-    parameterization: Parameterization = static["parameterization"]
-    fillings = static.get("fillings", (parameterization,))
+    parameterization: Views = static["parameterization"]
+    fillings = static.get("fillings", ((parameterization,),))
     check_start(fillings, settings.slowest_decay, settings.fastest_decay)
     samples = target_of(static["target"]).kernel(settings.horizon, step_size=settings.step_size)
     discretisation = static.get("discretisation", "zero_order_hold")
@@ -192,18 +197,18 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings, *, bias: 
     )
 
 
-def check_start(fillings: Sequence[Parameterization], slowest: float, fastest: float) -> None:
+def check_start(fillings: Fillings, slowest: float, fastest: float) -> None:
     """Raise where a map cannot start with decays between two values; the message names its image.
 
     Args:
-        fillings: the map, with each combination of the constants that are swept.
+        fillings: for each map, it with each combination of the constants that are swept.
         slowest: smallest decay of the start, per unit time.
         fastest: largest one.
 
     Raises:
         ParameterizationError: see above.
     """
-    for one in fillings:
+    for one in itertools.chain(*fillings):
         for decay in map(float, decay_of(np.asarray([slowest, fastest]), one.link)):
             if decay not in one.image:
                 constants = ", ".join(f"{name}={value:g}" for name, value in one.values)
@@ -214,13 +219,24 @@ def check_start(fillings: Sequence[Parameterization], slowest: float, fastest: f
             one.weight(decay)  # raises where a formula's widest monotone branch does not reach it
 
 
-def domain_watch(fillings: Sequence[Parameterization], decay: float) -> Callable[[LinearRNN], Array]:
+def domain_watch(fillings: Fillings, decay: float) -> Callable[[LinearRNN], Array]:
     """Return the test whether a weight of a user's map has left the range where its formula is finite and positive.
 
     Where constants are swept, the range is the one all of their values share.
     """
-    if fillings[0].reference != "user":
+    if all(one.reference != "user" for one in itertools.chain(*fillings)):
         return lambda model: jnp.bool_(False)
+    lower, upper = np.transpose([_range_of(one, decay) for one in fillings])
+
+    def left(model: LinearRNN) -> Array:
+        low, high = (jnp.asarray(ends, model.weight.dtype)[model.constants.get(CHOICE, 0)] for ends in (lower, upper))
+        return ~((model.weight > low) & (model.weight < high)).all()
+
+    return left
+
+
+def _range_of(fillings: Sequence[Parameterization], decay: float) -> tuple[float, float]:
+    if fillings[0].reference != "user":
+        return -np.inf, np.inf
     ranges = [finite_range(one, around=float(one.weight(decay_of(jnp.asarray(decay), one.link)))) for one in fillings]
-    lower, upper = max(one.lower for one in ranges), min(one.upper for one in ranges)
-    return lambda model: ~((model.weight > lower) & (model.weight < upper)).all()
+    return max(one.lower for one in ranges), min(one.upper for one in ranges)

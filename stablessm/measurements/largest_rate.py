@@ -48,4 +48,5 @@ LARGEST_RATE = Measurement(
         "initial_eigenvalue": Variable("eigenvalue at the start", dims=("state",)),
     },
     program="stablessm.measurements.fit_programs:largest_rate",
+    joins_maps=True,
 )

@@ -42,4 +42,5 @@ LR_STABILITY = Measurement(
         "initial_eigenvalue": Variable("eigenvalue at the start", dims=("state",)),
     },
     program="stablessm.measurements.fit_programs:lr_stability",
+    joins_maps=True,
 )

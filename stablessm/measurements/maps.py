@@ -52,6 +52,7 @@ MAPS = Measurement(
         "derivative": Variable("derivative of the eigenvalue in the weight", dims=("weight",)),
     },
     program="stablessm.measurements.map_programs:maps",
+    joins_maps=True,
 )
 
 GRADIENT_SCALE = Measurement(
@@ -67,4 +68,5 @@ GRADIENT_SCALE = Measurement(
         "gradient_over_weight_of_decay": Variable("gradient scale over weight", dims=("decay",)),
     },
     program="stablessm.measurements.map_programs:gradient_scale",
+    joins_maps=True,
 )

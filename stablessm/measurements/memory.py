@@ -54,4 +54,5 @@ MEMORY = Measurement(
         "initial_eigenvalue": Variable("eigenvalue at the start", dims=("state",)),
     },
     program="stablessm.measurements.memory_program:memory",
+    joins_maps=True,
 )

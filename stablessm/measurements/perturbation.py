@@ -104,4 +104,5 @@ PERTURBATION = Measurement(
     settings=PerturbationSettings,
     variables=_variables,
     program="stablessm.measurements.perturbation_programs:perturbation",
+    joins_maps=True,
 )

@@ -34,4 +34,5 @@ REPRESENTABLE_MEMORY = Measurement(
         ),
     },
     program="stablessm.measurements.representable_program:representable_memory",
+    joins_maps=True,
 )

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import sympy
 
 WEIGHT = "w"
+CHOICE = "chosen_map"
+"""Reserved: which map of a `Family` is meant."""
 FUNCTIONS = ("exp", "log", "sqrt", "sinh", "cosh", "tanh", "sigmoid", "softplus", "relu", "abs", "min", "max", "erf")
 KERNEL_FUNCTIONS = (*FUNCTIONS, "sin", "cos", "airy", "step")  # of a memory kernel: Ai, and 1 for x > 0, else 0
 _VARIADIC = ("min", "max")

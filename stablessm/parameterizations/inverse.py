@@ -56,7 +56,7 @@ def _check(parameterization: Parameterization, decay: Array) -> None:
     """Raise for a decay outside the image; an end that belongs to it does so as rounded to the decay's dtype, too."""
     image = parameterization.image
     ends = [end for end, closed in ((image.lower, image.lower_closed), (image.upper, image.upper_closed)) if closed]
-    rounded = {float(jnp.asarray(end, decay.dtype)) for end in ends}
+    rounded = {float(np.asarray(end).astype(decay.dtype)) for end in ends}
     outside = [
         value for value in np.asarray(decay, float).ravel().tolist() if value not in image and value not in rounded
     ]

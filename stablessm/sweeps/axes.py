@@ -1,8 +1,9 @@
 """The one vocabulary of axes: what may be swept, over which range, and whether it is looped or vmapped.
 
-Static axes change shapes or the program itself and cost one compilation each; traced axes are arguments of a compiled
-program. The order below is the order of the dimensions of every dataset: static axes first, then the traced ones from
-the seed (outermost, so that a work item holds few distinct starts) to the learning rate (innermost).
+Static axes change shapes or the program itself and cost one compilation each (maps share one where they can); traced
+axes are arguments of a compiled program. The order below is the order of the dimensions of every dataset: static axes
+first, then the traced ones from the seed (outermost, so that a work item holds few distinct starts) to the learning
+rate (innermost).
 """
 
 from __future__ import annotations

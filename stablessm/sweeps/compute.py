@@ -93,7 +93,8 @@ def compute(
                 programs.compile(combination)
         came = answers(crew.executor, work, tasks(plan, order, set(left), crew.tasks), crew.window)
         devices = _written(came, store, progress, watch)
-    return Computed(store, progress, {"device": devices, "compiles": len(order), "executor": hiring.name})
+        compiles = len({programs.served(combination) for combination in order})
+    return Computed(store, progress, {"device": devices, "compiles": compiles, "executor": hiring.name})
 
 
 def _layout(found: Found, programs: Programs, measurements: Mapping[str, Measurement], *, check: bool) -> Layout:

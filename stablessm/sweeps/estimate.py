@@ -18,13 +18,15 @@ class Estimate(NamedTuple):
     """Costs of a sweep.
 
     Attributes:
-        compile_seconds: to compile one static combination.
+        compiles: programs to compile.
+        compile_seconds: to compile one of them.
         item_seconds: to compute one work item.
         total_seconds: for the whole sweep, compiling on `cores` at once.
         stored_bytes: of all variables, uncompressed.
         device: what was measured on.
     """
 
+    compiles: int
     compile_seconds: float
     item_seconds: float
     total_seconds: float
@@ -33,7 +35,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(plan: Plan, measurement: Measurement, *, device: str = "auto", cores: int = 1) -> Estimate:
-    """Compile the first static combination and compute its first work item, and scale up.
+    """Compile the program of the first static combination, compute its first work item, and scale up.
 
     Args:
         plan: the work.
@@ -54,18 +56,21 @@ def estimate(plan: Plan, measurement: Measurement, *, device: str = "auto", core
     variables = variables_of(spec, measurement.variables(measurement.settings(**spec.settings)))
     with Programs(plan, measurement, chosen) as programs:
         layout = Layout(variables, join_coordinates([programs.build(0).coordinates], variables))
-        programs.check_memory(programs.working(range(plan.compiles)))
+        working = programs.working(range(len(plan.combinations)))
+        programs.check_memory(working)
         refuse_too_large_dataset(plan, layout)
         began = time.perf_counter()
         programs.compile(0).result()
         compiled = time.perf_counter()
         programs.run(plan.item(0), layout)
         ended = time.perf_counter()
+        compiles = len({programs.served(combination) for combination in working})
     item, compiling = ended - compiled, compiled - began
     return Estimate(
+        compiles=compiles,
         compile_seconds=compiling,
         item_seconds=item,
-        total_seconds=item * plan.items + compiling * math.ceil(plan.compiles / max(1, cores)),
+        total_seconds=item * plan.items + compiling * math.ceil(compiles / max(1, cores)),
         stored_bytes=plan.items * spec.chunk * layout.cell_bytes,
         device=f"{chosen.platform} {chosen.device_kind}",
     )

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stablessm.parameterizations.family import Family
 from stablessm.sweeps.axes import AXES
 from stablessm.sweeps.entries import Entry
 from stablessm.sweeps.spec import Spec
@@ -164,10 +165,16 @@ class Plan:
         """Work items of the sweep."""
         return self.runs[-1].first - (-len(self.runs[-1].cells) // self.spec.chunk)
 
-    @property
-    def compiles(self) -> int:
-        """Programs to compile: one a static combination."""
-        return len(self.combinations)
+    @cached_property
+    def families(self) -> tuple[tuple[int, ...], ...]:
+        """The static combinations in groups whose members differ in the map alone, all their maps under one link."""
+        names = tuple(self.spec.static_axes)
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        for combination, places in enumerate(np.ndindex(*(len(values) for values in self.spec.static_axes.values()))):
+            entry = self.combinations[combination].get("parameterization")
+            others = (place for name, place in zip(names, places, strict=True) if name != "parameterization")
+            groups.setdefault((entry and entry.link, *others), []).append(combination)
+        return tuple(map(tuple, groups.values()))
 
     @cached_property
     def starts(self) -> int:
@@ -187,8 +194,9 @@ class Plan:
     def static(self, combination: int) -> dict[str, Any]:
         """Return the static values a measurement is built with.
 
-        Maps and targets are records, maps under the link of the `link` axis. `fillings` holds the map with every
-        combination of the swept constants it has, so that a program can refuse some of them before anything runs.
+        Maps and targets are records, maps under the link of the `link` axis. `fillings` holds, for the one map there
+        is, a tuple of it with every combination of the swept constants it has, so that a program can refuse some of
+        them before anything runs.
         """
         values = self.combinations[combination]
         static = {
@@ -198,11 +206,19 @@ class Plan:
         if "parameterization" in static:
             swept = self._swept_constants(combination)
             corners = itertools.product(*(self.spec.axes[name] for name in swept.values()))
-            static["fillings"] = tuple(
+            fillings = tuple(
                 static["parameterization"].replace(constants=dict(zip(swept, corner, strict=True)))
                 for corner in corners
             )
+            static["fillings"] = (fillings,)
         return static
+
+    def joint(self, combinations: Sequence[int]) -> dict[str, Any]:
+        """Return the static values of combinations that differ in the map alone: the maps as a `Family`."""
+        every = [self.static(one) for one in combinations]
+        family = Family(tuple(one["parameterization"] for one in every))
+        fillings = tuple(one["fillings"][0] for one in every)
+        return {**every[0], "parameterization": family, "fillings": fillings}
 
     def _swept_constants(self, combination: int) -> dict[str, str]:
         """Return the constants of the combination's map that are axes: the constant's name -> the axis."""

@@ -1,4 +1,7 @@
-"""The programs of a sweep: built one a static combination, compiled ahead of time by a few threads."""
+"""The programs of a sweep: built for each static combination, compiled ahead of time by a few threads.
+
+Where a measurement allows it, combinations that differ in the map alone share one compiled program.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ import jax
 import numpy as np
 
 from stablessm.measurements.base import Measurement, Program
+from stablessm.parameterizations.grammar import CHOICE
 from stablessm.sweeps.axes import AXES
 from stablessm.sweeps.device import computing
 from stablessm.sweeps.errors import SweepError, first_line
@@ -20,6 +24,8 @@ from stablessm.sweeps.layout import Layout
 from stablessm.sweeps.memory import compiled_bytes, least_bytes, memory_of, refuse_too_large
 from stablessm.sweeps.plan import Plan, WorkItem
 from stablessm.sweeps.starts import Starts
+
+_CHOICE = f"constant_{CHOICE}"
 
 
 class Programs:
@@ -41,8 +47,10 @@ class Programs:
         self._measurement = measurement
         self._settings = measurement.settings(**plan.spec.settings)
         self._built: dict[int, Program | Exception] = {}
-        self._traced: dict[int, Any] = {}
-        self._compiled: dict[int, Future[Callable[..., Any]]] = {}
+        self._served: dict[int, tuple[int, ...]] = {}
+        self._parted: set[int] = set()
+        self._traced: dict[tuple[int, ...], Any] = {}
+        self._compiled: dict[tuple[int, ...], Future[Callable[..., Any]]] = {}
         self._starts = Starts(plan.starts)
         self._pool = ThreadPoolExecutor(max(1, min(8, os.cpu_count() or 1)), "compile")
 
@@ -115,12 +123,12 @@ class Programs:
         """
         if not combinations:
             return
-        largest = max(combinations, key=self._size)
+        served = self.served(max(combinations, key=self._size))
         try:
-            self._traced[largest] = self._trace(largest)
+            self._traced[served] = self._trace(served)
         except Exception:  # raised again when its work items run
             return
-        self._refuse_too_large(least_bytes(self._traced[largest].jaxpr))
+        self._refuse_too_large(least_bytes(self._traced[served].jaxpr))
 
     def _refuse_too_large(self, needed: int) -> None:
         spec = self.plan.spec
@@ -139,11 +147,40 @@ class Programs:
             combination
         )
 
+    def served(self, combination: int) -> tuple[int, ...]:
+        """Return the static combinations that share one program with this one, itself among them.
+
+        They differ in the map alone, and all of them build. On a GPU every map has a program of its own: a conditional
+        in a loop would make the device wait for the host.
+        """
+        if self._alone(combination):
+            return (combination,)
+        if combination not in self._served:
+            for family in self.plan.families:
+                working = tuple(one for one in family if not self._alone(one) and self._builds(one))
+                self._served |= dict.fromkeys(working, working)
+        return self._served.get(combination, (combination,))
+
+    def _alone(self, combination: int) -> bool:
+        return not self._measurement.joins_maps or self.device.platform != "cpu" or combination in self._parted
+
+    def _builds(self, combination: int) -> bool:
+        try:
+            self.build(combination)
+        except Exception:  # raised again when its work items run
+            return False
+        return True
+
     def compile(self, combination: int) -> Future[Callable[..., Any]]:
-        """Start to compile a static combination, once; the future holds (traced, starts, index, *shared) -> results."""
-        if combination not in self._compiled:
-            self._compiled[combination] = self._pool.submit(self._compile, combination)
-        return self._compiled[combination]
+        """Start to compile the program of a static combination, once.
+
+        Returns:
+            A future of (traced, starts, index, *shared) -> results.
+        """
+        served = self.served(combination)
+        if served not in self._compiled:
+            self._compiled[served] = self._pool.submit(self._compile, served)
+        return self._compiled[served]
 
     def run(self, item: WorkItem, layout: Layout) -> dict[str, np.ndarray]:
         """Compute one work item.
@@ -159,32 +196,49 @@ class Programs:
         Raises:
             Exception: whatever the measurement, the compiler or the device raised.
         """
-        program, compiled = self.build(item.combination), self.compile(item.combination)
+        served, program = self.served(item.combination), self.build(item.combination)
+        compiled = self.compile(item.combination)
         with computing(self.device, self.plan.precision(item.combination)):
             starts, hashes = self._starts.get(program.start, item.seeds)  # while the pool compiles
-            run = compiled.result()
-            results = dict(run(dict(item.traced), starts, item.index, *program.shared))
+            try:
+                run = compiled.result()
+            except Exception:
+                if len(served) == 1:
+                    raise
+                self._parted.update(served)  # one map's trouble is not the others'
+                return self.run(item, layout)
+            results = dict(run(self._arguments(served, item), starts, item.index, *program.shared))
             if "start_hash" in layout.variables:
                 results["start_hash"] = hashes[item.index]
             return {name: _fit(name, results, layout, len(item.index)) for name in layout.variables}
 
-    def _compile(self, combination: int) -> Callable[..., Any]:
-        traced = self._traced.pop(combination, None) or self._trace(combination)
-        with computing(self.device, self.plan.precision(combination)):
+    def _arguments(self, served: tuple[int, ...], item: WorkItem) -> dict[str, np.ndarray]:
+        """Return the traced axes of an item as its program takes them."""
+        if len(served) == 1:
+            return dict(item.traced)
+        unused = np.ones(len(item.index), self.plan.precision(item.combination))  # constants that other maps have
+        known = {name: item.traced.get(name, unused) for name in self.plan.spec.traced_axes}
+        return {**known, _CHOICE: np.int32(served.index(item.combination))}
+
+    def _compile(self, served: tuple[int, ...]) -> Callable[..., Any]:
+        traced = self._traced.pop(served, None) or self._trace(served)
+        with computing(self.device, self.plan.precision(served[0])):
             compiled = traced.lower().compile()
         self._refuse_too_large(compiled_bytes(compiled))  # sooner than the system ends the process
         return compiled
 
-    def _trace(self, combination: int) -> Any:
-        program, item = self.build(combination), self.plan.item(self.plan.numbers[combination][0])
-        with computing(self.device, self.plan.precision(combination)):
-            shapes = self._starts.shapes(program.start)
-            mapped = jax.jit(jax.vmap(program.measure, in_axes=(0, None, 0, *(None,) * len(program.shared))))
+    def _trace(self, served: tuple[int, ...]) -> Any:
+        program, item = self.build(served[0]), self.plan.item(self.plan.numbers[served[0]][0])
+        with computing(self.device, self.plan.precision(served[0])):
+            if len(served) > 1:
+                program = self._measurement.build(self.plan.joint(served), self._settings)
+            shapes, arguments = self._starts.shapes(program.start), self._arguments(served, item)
+            mapped = {name: None if name == _CHOICE else 0 for name in arguments}
+            over = jax.vmap(program.measure, in_axes=(mapped, None, 0, *(None,) * len(program.shared)))
             traced, index, shared = jax.tree.map(
-                lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype),
-                (dict(item.traced), item.index, program.shared),
+                lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), (arguments, item.index, program.shared)
             )
-            return mapped.trace(traced, shapes, index, *shared)
+            return jax.jit(over).trace(traced, shapes, index, *shared)
 
 
 def _fit(name: str, results: dict[str, Any], layout: Layout, cells: int) -> np.ndarray:

@@ -45,7 +45,7 @@ def declared(targets, **settings):
 
 
 def records(spec):
-    return [Plan(spec).static(number)["target"] for number in range(Plan(spec).compiles)]
+    return [Plan(spec).static(number)["target"] for number in range(len(Plan(spec).combinations))]
 
 
 @pytest.fixture

@@ -1,0 +1,81 @@
+"""Maps that share a compiled program: the results are those of a program each, and one map's trouble is its own."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from stablessm.measurements import MEASUREMENTS
+from stablessm.measurements.fit_programs import lr_stability
+from stablessm.parameterizations import Family
+from stablessm.sweeps.run import execute
+from stablessm.training.outcomes import OUTSIDE_DOMAIN
+
+JOINT = MEASUREMENTS["lr_stability"]
+ALONE = dataclasses.replace(JOINT, joins_maps=False)
+
+
+def refuses_families(static, settings):
+    """Build the program of a map; of several, fail."""
+    if isinstance(static["parameterization"], Family):
+        raise RuntimeError("no program for several maps")
+    return lr_stability(static, settings)
+
+
+@pytest.fixture
+def go(tmp_path):
+    def call(folder, measurement, **rest):
+        spec = {
+            "name": "families",
+            "measurement": "lr_stability",
+            "chunk": 4,
+            "axes": {
+                "parameterization": ["exp", "best", {"formula": "1/cosh(w)", "label": "sech"}],
+                "link": ["continuous", "one-minus"],
+                "target": ["polynomial"],
+                "optimizer": ["gradient_descent"],
+                "width": [3],
+                "seed": [0, 1],
+                "constant_b": [0.1, 0.3],
+                "learning_rate": [1e-3, 1e3],
+            },
+            "settings": {"steps": 5, "records": 5, "horizon": 8, "fastest_decay": 0.6},
+        }
+        measurements = {"lr_stability": measurement}
+        return execute(spec, **{"out": tmp_path / folder, "measurements": measurements, **rest})
+
+    return call
+
+
+def compiles(result):
+    return json.loads(result.path.with_suffix(".provenance.json").read_text())["compiles"]
+
+
+def test_joined_maps_give_what_each_gives_alone(go):
+    joint, alone = go("joint", JOINT), go("alone", ALONE)
+    assert (compiles(joint), compiles(alone)) == (2, 6)  # one a link; one a map and link
+    left = (joint.dataset.outcome == OUTSIDE_DOMAIN).any(joint.dataset.outcome.dims[1:])
+    assert left.values.tolist() == [False, False, True]  # only a user's formula has a domain to leave
+    for name, values in joint.dataset.data_vars.items():
+        if values.dtype.kind == "f":
+            np.testing.assert_allclose(values, alone.dataset[name], rtol=1e-5, err_msg=name)
+        else:
+            np.testing.assert_array_equal(values, alone.dataset[name], err_msg=name)
+
+
+def test_a_family_that_cannot_be_compiled_is_compiled_map_by_map(go):
+    program = f"{__name__}:{refuses_families.__name__}"
+    parted = go("parted", dataclasses.replace(JOINT, program=program))
+    assert parted.failures == {} and compiles(parted) == 6
+    assert parted.path.read_bytes() == go("alone", ALONE).path.read_bytes()
+
+
+def test_a_resumed_sweep_compiles_the_same_programs_and_ends_with_the_same_bytes(go):
+    def interrupt(progress):
+        if progress.done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        go("resumed", JOINT, progress=interrupt)
+    assert go("resumed", JOINT).path.read_bytes() == go("undisturbed", JOINT).path.read_bytes()
