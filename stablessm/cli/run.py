@@ -151,6 +151,8 @@ def _describe(spec: Spec, device: str) -> None:
         f"{cost.item_seconds:.2f} s to compute), "
         f"{cost.stored_bytes / 1e6:.1f} MB stored; nothing was written"
     )
+    if cost.largest_chunk is not None:
+        typer.echo(f"the memory holds work items of up to {cost.largest_chunk} cells (--chunk)")
 
 
 def _listed(values: list[Any]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from stablessm.sweeps import store as stores
-from stablessm.sweeps.device import choose_device, enable_compilation_cache
+from stablessm.sweeps.device import choose_devices, enable_compilation_cache
 from stablessm.sweeps.dispatch import Task, answers
 from stablessm.sweeps.executors import Hiring
 from stablessm.sweeps.executors.pinning import share_memory
@@ -69,11 +69,11 @@ def compute(
     plan, measurement = found.plan, measurements[found.plan.spec.measurement]
     if not hiring.here:
         share_memory()  # before JAX starts: this process plans, the workers compute
-    chosen = choose_device(device if hiring.here else "cpu")
+    chosen = choose_devices(device) if hiring.here else choose_devices("cpu")[:1]
     enable_compilation_cache()
     from stablessm.sweeps.programs import Programs
 
-    with Programs(plan, measurement, chosen) as programs, ExitStack() as held:
+    with Programs(plan, measurement, *chosen) as programs, ExitStack() as held:
         layout = _layout(found, programs, measurements, check=hiring.here)
         if hiring.here:
             work = Worker(plan, programs, layout).answer
@@ -144,7 +144,7 @@ def _written(
             store.fail(one.number, one.reason)
             progress.add_failure(cells, one.reason)
         else:
-            store.write(one.number, one.results)
+            store.write(one.number, one.results, pieces=one.pieces)
             progress.add(cells, one.results, store.layout)
         if watch is not None:
             watch(progress)

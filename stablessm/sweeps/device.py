@@ -18,7 +18,12 @@ DEVICES = ("auto", "cpu", "gpu")
 
 
 def choose_device(name: str) -> jax.Device:
-    """Return the device to compute on.
+    """Return the first of `choose_devices`."""
+    return choose_devices(name)[0]
+
+
+def choose_devices(name: str) -> tuple[jax.Device, ...]:
+    """Return the devices to compute on, all of one kind.
 
     Args:
         name: "cpu", "gpu", or "auto" for JAX's own choice.
@@ -31,9 +36,9 @@ def choose_device(name: str) -> jax.Device:
     import jax
 
     if name == "auto":
-        return jax.devices()[0]
+        return tuple(jax.local_devices())
     try:
-        return jax.devices(name)[0]
+        return tuple(jax.local_devices(backend=name))
     except RuntimeError:
         raise SweepError(f"--device {name}: JAX finds no {name} on this machine; choose auto or cpu.") from None
 

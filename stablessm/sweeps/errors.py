@@ -25,6 +25,10 @@ class SweepError(ValueError):
     """A sweep whose results break a law it asserts, or a device it cannot have."""
 
 
+class TooLarge(SweepError):
+    """What does not fit into the memory; the sentence says how large it is and what to make smaller."""
+
+
 class ExecutorError(RuntimeError):
     """An executor that is gone in the middle of a sweep; what is done is kept."""
 

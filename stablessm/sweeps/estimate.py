@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from stablessm.measurements.base import Measurement
 
 
+_PART = 0.8  # of the memory; the rest is for the starts, the results and whatever else is in it
+
+
 class Estimate(NamedTuple):
     """Costs of a sweep.
 
@@ -23,6 +26,7 @@ class Estimate(NamedTuple):
         item_seconds: to compute one work item.
         total_seconds: for the whole sweep, compiling on `cores` at once.
         stored_bytes: of all variables, uncompressed.
+        largest_chunk: cells of a work item that the memory surely holds; None where the compiler does not say.
         device: what was measured on.
     """
 
@@ -31,6 +35,7 @@ class Estimate(NamedTuple):
     item_seconds: float
     total_seconds: float
     stored_bytes: int
+    largest_chunk: int | None
     device: str
 
 
@@ -49,7 +54,7 @@ def estimate(plan: Plan, measurement: Measurement, *, device: str = "auto", core
     """
     chosen = choose_device(device)
     enable_compilation_cache()
-    from stablessm.sweeps.memory import refuse_too_large_dataset
+    from stablessm.sweeps.memory import compiled_bytes, memory_of, refuse_too_large_dataset
     from stablessm.sweeps.programs import Programs
 
     spec = plan.spec
@@ -60,7 +65,7 @@ def estimate(plan: Plan, measurement: Measurement, *, device: str = "auto", core
         programs.check_memory(working)
         refuse_too_large_dataset(plan, layout)
         began = time.perf_counter()
-        programs.compile(0).result()
+        held = programs.compile(0).result()
         compiled = time.perf_counter()
         programs.run(plan.item(0), layout)
         ended = time.perf_counter()
@@ -72,5 +77,19 @@ def estimate(plan: Plan, measurement: Measurement, *, device: str = "auto", core
         item_seconds=item,
         total_seconds=item * plan.items + compiling * math.ceil(compiles / max(1, cores)),
         stored_bytes=plan.items * spec.chunk * layout.cell_bytes,
+        largest_chunk=_largest_chunk(plan, compiled_bytes(held), memory_of(chosen)),
         device=f"{chosen.platform} {chosen.device_kind}",
     )
+
+
+def _largest_chunk(plan: Plan, needed: int, there: int) -> int | None:
+    """Return the cells of a work item that take most of the memory, no more than a combination has.
+
+    Args:
+        plan: the work.
+        needed: bytes of a work item as large as it is now, all of them counted as growing with it.
+        there: bytes of memory.
+    """
+    if not needed:
+        return None
+    return max(1, min(plan.cells_per_combination, int(_PART * there / needed * plan.spec.chunk)))

@@ -16,7 +16,7 @@ from typing import Any
 import jax
 from jax.extend import core
 
-from stablessm.sweeps.errors import SweepError
+from stablessm.sweeps.errors import TooLarge
 from stablessm.sweeps.layout import Layout
 from stablessm.sweeps.plan import Plan
 
@@ -30,6 +30,12 @@ def compiled_bytes(program: Any) -> int:
     if about is None:
         return 0
     return about.argument_size_in_bytes + about.output_size_in_bytes + about.temp_size_in_bytes
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an exception says that memory ran out, or would."""
+    exhausted = isinstance(error, jax.errors.JaxRuntimeError) and "RESOURCE_EXHAUSTED" in str(error)
+    return exhausted or isinstance(error, TooLarge | MemoryError)
 
 
 def array_bytes(arrays: Iterable[Any]) -> int:
@@ -67,7 +73,7 @@ def machine_memory() -> int:
 
 
 def refuse_too_large(what: str, needed: int, there: int, *, smaller: Iterable[str]) -> None:
-    """Raise a `SweepError` where something does not fit.
+    """Raise a `TooLarge` where something does not fit.
 
     Args:
         what: needs the memory.
@@ -78,13 +84,13 @@ def refuse_too_large(what: str, needed: int, there: int, *, smaller: Iterable[st
     if needed > there:
         *some, last = smaller
         names = f"{', '.join(some)} or {last}" if some else last
-        raise SweepError(
+        raise TooLarge(
             f"{what} needs at least {sized(needed)} of memory, but there is {sized(there)}: make {names} smaller."
         )
 
 
 def refuse_too_large_dataset(plan: Plan, layout: Layout) -> None:
-    """Raise a `SweepError` where the machine cannot hold the dataset of a sweep, as assembling it needs."""
+    """Raise a `TooLarge` where the machine cannot hold the dataset of a sweep, as assembling it needs."""
     refuse_too_large(
         f"the dataset of {plan.cells} cells",
         plan.items * plan.spec.chunk * layout.cell_bytes,

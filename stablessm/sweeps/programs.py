@@ -22,6 +22,7 @@ from stablessm.sweeps.device import computing
 from stablessm.sweeps.errors import SweepError, first_line
 from stablessm.sweeps.layout import Layout
 from stablessm.sweeps.memory import compiled_bytes, least_bytes, memory_of, refuse_too_large
+from stablessm.sweeps.pieces import in_pieces, sharing, spread
 from stablessm.sweeps.plan import Plan, WorkItem
 from stablessm.sweeps.starts import Starts
 
@@ -35,22 +36,23 @@ class Programs:
     keeps its exception, and raises it when its work item runs.
     """
 
-    def __init__(self, plan: Plan, measurement: Measurement, device: Any) -> None:
+    def __init__(self, plan: Plan, measurement: Measurement, *devices: jax.Device) -> None:
         """Prepare, without building anything.
 
         Args:
             plan: the work.
             measurement: what makes the programs.
-            device: where they run.
+            *devices: where they run: as many as share the cells of a work item evenly.
         """
-        self.plan, self.device = plan, device
+        self.plan, self.device, self.devices = plan, devices[0], sharing(devices, plan.spec.chunk)
         self._measurement = measurement
         self._settings = measurement.settings(**plan.spec.settings)
         self._built: dict[int, Program | Exception] = {}
         self._served: dict[int, tuple[int, ...]] = {}
         self._parted: set[int] = set()
         self._traced: dict[tuple[int, ...], Any] = {}
-        self._compiled: dict[tuple[int, ...], Future[Callable[..., Any]]] = {}
+        self._compiled: dict[tuple[tuple[int, ...], int], Future[Callable[..., Any]]] = {}
+        self._fits: dict[tuple[int, ...], int] = {}  # cells at a time, where memory ran out for all of a work item
         self._starts = Starts(plan.starts)
         self._pool = ThreadPoolExecutor(max(1, min(8, os.cpu_count() or 1)), "compile")
 
@@ -125,17 +127,17 @@ class Programs:
             return
         served = self.served(max(combinations, key=self._size))
         try:
-            self._traced[served] = self._trace(served)
+            self._traced[served] = self._trace(served, self.plan.spec.chunk)
         except Exception:  # raised again when its work items run
             return
-        self._refuse_too_large(least_bytes(self._traced[served].jaxpr))
+        self._refuse_too_large(least_bytes(self._traced[served].jaxpr), self.plan.spec.chunk)
 
-    def _refuse_too_large(self, needed: int) -> None:
+    def _refuse_too_large(self, needed: int, cells: int) -> None:
         spec = self.plan.spec
         sizes = [name for name in spec.static_axes if AXES[name].kind == "integer"]
         settings = [name for name, value in spec.settings.items() if type(value) is int]
         refuse_too_large(
-            f"one work item of {spec.chunk} cells",
+            f"one work item of {cells} cell{'s' * (cells > 1)}",
             needed,
             memory_of(self.device),
             smaller=["chunk", *sizes, *settings],
@@ -171,19 +173,24 @@ class Programs:
             return False
         return True
 
-    def compile(self, combination: int) -> Future[Callable[..., Any]]:
+    def compile(self, combination: int, cells: int | None = None) -> Future[Callable[..., Any]]:
         """Start to compile the program of a static combination, once.
+
+        Args:
+            combination: which.
+            cells: how many it computes at a time; by default what is known to fit, all of a work item at first.
 
         Returns:
             A future of (traced, starts, index, *shared) -> results.
         """
         served = self.served(combination)
-        if served not in self._compiled:
-            self._compiled[served] = self._pool.submit(self._compile, served)
-        return self._compiled[served]
+        key = served, cells or self._fits.get(served, self.plan.spec.chunk)
+        if key not in self._compiled:
+            self._compiled[key] = self._pool.submit(self._compile, *key)
+        return self._compiled[key]
 
-    def run(self, item: WorkItem, layout: Layout) -> dict[str, np.ndarray]:
-        """Compute one work item.
+    def run(self, item: WorkItem, layout: Layout) -> tuple[dict[str, np.ndarray], int]:
+        """Compute one work item, in halves where the memory is too small for it.
 
         Args:
             item: which.
@@ -191,26 +198,34 @@ class Programs:
 
         Returns:
             For each variable an array of shape (chunk, *inner), padded with fill values where this combination has
-            fewer points along an inner dimension.
+            fewer points along an inner dimension; and in how many pieces they were computed.
 
         Raises:
             Exception: whatever the measurement, the compiler or the device raised.
         """
         served, program = self.served(item.combination), self.build(item.combination)
-        compiled = self.compile(item.combination)
+        self.compile(item.combination)
         with computing(self.device, self.plan.precision(item.combination)):
             starts, hashes = self._starts.get(program.start, item.seeds)  # while the pool compiles
             try:
-                run = compiled.result()
+                measured = in_pieces(
+                    lambda cells: self.compile(item.combination, cells).result(),
+                    self._fits.get(served, self.plan.spec.chunk),
+                    self._arguments(served, item),
+                    starts,
+                    item.index,
+                    program.shared,
+                )
             except Exception:
                 if len(served) == 1:
                     raise
                 self._parted.update(served)  # one map's trouble is not the others'
                 return self.run(item, layout)
-            results = dict(run(self._arguments(served, item), starts, item.index, *program.shared))
+            self._fits[served], results = measured.size, measured.results
             if "start_hash" in layout.variables:
                 results["start_hash"] = hashes[item.index]
-            return {name: _fit(name, results, layout, len(item.index)) for name in layout.variables}
+            fitted = {name: _fit(name, results, layout, len(item.index)) for name in layout.variables}
+            return fitted, measured.pieces
 
     def _arguments(self, served: tuple[int, ...], item: WorkItem) -> dict[str, np.ndarray]:
         """Return the traced axes of an item as its program takes them."""
@@ -220,14 +235,16 @@ class Programs:
         known = {name: item.traced.get(name, unused) for name in self.plan.spec.traced_axes}
         return {**known, _CHOICE: np.int32(served.index(item.combination))}
 
-    def _compile(self, served: tuple[int, ...]) -> Callable[..., Any]:
-        traced = self._traced.pop(served, None) or self._trace(served)
+    def _compile(self, served: tuple[int, ...], cells: int) -> Callable[..., Any]:
+        whole = cells == self.plan.spec.chunk
+        traced = (whole and self._traced.pop(served, None)) or self._trace(served, cells)
         with computing(self.device, self.plan.precision(served[0])):
             compiled = traced.lower().compile()
-        self._refuse_too_large(compiled_bytes(compiled))  # sooner than the system ends the process
+        of_host = len(sharing(self.devices, cells)) if self.device.platform == "cpu" else 1  # they share its memory
+        self._refuse_too_large(of_host * compiled_bytes(compiled), cells)  # sooner than the system ends the process
         return compiled
 
-    def _trace(self, served: tuple[int, ...]) -> Any:
+    def _trace(self, served: tuple[int, ...], cells: int) -> Any:
         program, item = self.build(served[0]), self.plan.item(self.plan.numbers[served[0]][0])
         with computing(self.device, self.plan.precision(served[0])):
             if len(served) > 1:
@@ -235,9 +252,12 @@ class Programs:
             shapes, arguments = self._starts.shapes(program.start), self._arguments(served, item)
             mapped = {name: None if name == _CHOICE else 0 for name in arguments}
             over = jax.vmap(program.measure, in_axes=(mapped, None, 0, *(None,) * len(program.shared)))
+            some = {name: one[:1].repeat(cells) if one.ndim else one for name, one in arguments.items()}
             traced, index, shared = jax.tree.map(
-                lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), (arguments, item.index, program.shared)
+                lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype),
+                (some, item.index[:1].repeat(cells), program.shared),
             )
+            over = spread(over, sharing(self.devices, cells), traced, len(shared))
             return jax.jit(over).trace(traced, shapes, index, *shared)
 
 

@@ -129,12 +129,13 @@ def execute(
         store, watched, about = compute(found, folder, measurements, device=device, hiring=hiring, watch=progress)
     else:
         watched, about = Progress(plan.cells, resumed=plan.cells), {"device": None}
-    dataset, failures = assemble(plan, store, measurement), store.failures()
+    dataset, failures, pieces = assemble(plan, store, measurement), store.failures(), store.pieces()
     seconds = time.perf_counter() - began
     datasets.save(dataset, path)
     datasets.save_provenance(path, provenance(
         digest=plan.spec.digest, seconds=round(seconds, 3), cells=plan.cells, computed=watched.done,
         cells_per_second=round(watched.done / seconds, 3), failures={str(k): v for k, v in failures.items()}, **about,
         **({"computed_again": found.mended} if found.mended else {}),
+        **({"in_pieces": {str(k): v for k, v in pieces.items()}} if pieces else {}),
     ))  # fmt: skip
     return SweepResult(dataset, path, watched.done + watched.failed, failures)

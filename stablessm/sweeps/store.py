@@ -30,7 +30,7 @@ from stablessm.sweeps.layout import DONE, FAILED, PENDING, STATUS, Layout, fill_
 from stablessm.sweeps.plan import Plan
 from stablessm.sweeps.spec import Spec, difference
 
-_FAILURES = "failures"
+_FAILURES, _PIECES = "failures", "pieces"
 _CHECKSUM = 4  # bytes
 _to_disk = getattr(os, "fdatasync", os.fsync)
 
@@ -69,12 +69,13 @@ class Store:
             failed = (cells == FAILED).any(1)
             return np.where((cells == DONE).all(1), DONE, np.where(failed, FAILED, PENDING)).astype(np.int8)
 
-    def write(self, item: int, values: Mapping[str, np.ndarray]) -> None:
+    def write(self, item: int, values: Mapping[str, np.ndarray], *, pieces: int = 1) -> None:
         """Store the results of a work item, then mark it done. A cell that was done before keeps its values.
 
         Args:
             item: its number.
             values: for every variable of the layout, an array of shape (chunk, *inner).
+            pieces: in how many they were computed; more than one is kept as a note, for the last bits depend on it.
 
         Raises:
             StoreError: a shape that would leave the item's own chunk.
@@ -89,6 +90,8 @@ class Store:
         if kept.any():
             old = {name: np.asarray(self._arrays[name][self._cells(item)]) for name in self.layout.variables}
             values = {name: _chosen(kept, old[name], values[name]) for name in self.layout.variables}
+        if pieces > 1:
+            self._note(_PIECES, item, str(pieces))
         self.adopt(item, values, np.full(self.chunk, DONE, np.int8))
 
     def adopt(self, item: int, values: Mapping[str, np.ndarray], status: np.ndarray) -> None:
@@ -108,7 +111,7 @@ class Store:
             for name in self.layout.variables:
                 _push(self._chunk(name, item))
             self._arrays["status"][self._cells(item)] = status
-            self._reason(item).unlink(missing_ok=True)
+            self._file_of(_FAILURES, item).unlink(missing_ok=True)
 
     def mend(self) -> list[int]:
         """Set back to pending what a power cut has cut short: chunks that are not there, or shorter than they must be.
@@ -138,11 +141,8 @@ class Store:
         Raises:
             WriteError: the disk refuses; the item stays pending.
         """
+        self._note(_FAILURES, item, reason)
         with _disk(self.path):
-            self._reason(item).parent.mkdir(exist_ok=True)
-            temporary = self._reason(item).with_suffix(".partial")
-            temporary.write_text(reason)
-            os.replace(temporary, self._reason(item))
             self._arrays["status"][self._cells(item)] = FAILED
 
     def read(self, name: str, done: np.ndarray | None = None) -> np.ndarray:
@@ -174,8 +174,28 @@ class Store:
         Raises:
             StoreError: a file among the reasons that is none.
         """
+        return self._notes(_FAILURES)
+
+    def pieces(self) -> dict[int, int]:
+        """Return, for every work item for which memory ran out, in how many pieces it was computed.
+
+        Raises:
+            StoreError: a file among the notes that is none.
+        """
         with _named(self.path):
-            found = (self.path / _FAILURES).glob("*.txt")
+            return {item: int(text) for item, text in self._notes(_PIECES).items()}
+
+    def _note(self, kind: str, item: int, text: str) -> None:
+        file = self._file_of(kind, item)
+        with _disk(self.path):
+            file.parent.mkdir(exist_ok=True)
+            temporary = file.with_suffix(".partial")
+            temporary.write_text(text)
+            os.replace(temporary, file)
+
+    def _notes(self, kind: str) -> dict[int, str]:
+        with _named(self.path):
+            found = (self.path / kind).glob("*.txt")
             return dict(sorted((int(path.stem), path.read_text()) for path in found))
 
     def _where_damaged(self, name: str) -> str:
@@ -195,8 +215,8 @@ class Store:
     def _cells(self, item: int) -> slice:
         return slice(item * self.chunk, (item + 1) * self.chunk)
 
-    def _reason(self, item: int) -> Path:
-        return self.path / _FAILURES / f"{item}.txt"
+    def _file_of(self, kind: str, item: int) -> Path:
+        return self.path / kind / f"{item}.txt"
 
 
 def create(path: Path, plan: Plan, layout: Layout, parts: Sequence[Part] = ()) -> Store:

@@ -107,12 +107,13 @@ class Worker:
         return [self._one(number) for number in numbers]
 
     def _one(self, number: int) -> Answer:
-        device = f"{self.programs.device.platform} {self.programs.device.device_kind}"
+        device, count = self.programs.device, len(self.programs.devices)
+        device = f"{device.platform} {device.device_kind}" + (f" x {count}" if count > 1 else "")
         try:
-            results = self.programs.run(self.plan.item(number), self.layout)
+            results, pieces = self.programs.run(self.plan.item(number), self.layout)
         except Exception as error:
             return Answer(number, None, first_line(error), device=device)
-        return Answer(number, results, device=device)
+        return Answer(number, results, pieces=pieces, device=device)
 
 
 def answer(order: Order, numbers: Sequence[int]) -> list[Answer]:

@@ -48,7 +48,7 @@ def test_dry_run_writes_nothing(command, tmp_path):
     done = command("mine.toml", "--dry-run", "--scale", "full", "--set", "steps=7", "--chunk", "2")
     assert done.exit_code == 0, done.output
     for fragment in ("27 cells in 15 work items of 2", "settings.steps: 7", "exp, best, softplus (3)",
-                     "measured on the first work item", "nothing was written"):  # fmt: skip
+                     "measured on the first work item", "up to 9 cells (--chunk)", "nothing was written"):  # fmt: skip
         assert fragment in done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["mine.toml"]
     failing = command("mine.toml", "--dry-run", "--set", "mode=trace fails")

@@ -26,7 +26,7 @@ if moment == "while the store is made":
     store.os.rename = kill
 if moment == "in the middle of a work item":
     read = store.Store.write
-    def write(self, item, values, items=[]):
+    def write(self, item, values, items=[], **rest):
         items.append(item)
         if len(items) == 3:
             self._arrays["final_loss"][self._cells(item)] = values["final_loss"]
