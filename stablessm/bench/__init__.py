@@ -10,7 +10,7 @@ from stablessm.bench.base import Benchmark
 _SUMMARIES = {
     "powers": "powers of complex poles up to k = 10^6: split turns against exp(k log) and lambda ** k",
     "siso": "banks of 64 modes a channel: engine against associative scan, Vandermonde grid, compiled loop, PyTorch",
-    "shift": "8 channels on 4096 shared poles over 65536 steps: engine against the Vandermonde grid",
+    "shift": "8 channels on 4096 shared poles over 65536 steps: engine against the grid; memory at growing N",
     "mimo": "64 modes between 64 inputs and outputs: engine against the associative scan of S5",
     "dplr": "S4 kernels of 64 states: engine against the published form and naive matrix powers",
     "sweep": "160 training runs of a linear RNN: closed form and Gram form against the usual Python loop",

@@ -16,7 +16,7 @@ class Candidate(NamedTuple):
 
     Attributes:
         name: row of the table; the first candidate of a case is the peer that the ratios refer to.
-        run: does the work once; returns when it is done.
+        run: does the work once; returns when it is done. None where it is not run; `declared` says why.
         units: how many units (configurations, series, calls) one run does; times and memory are given per unit.
         declared: what was cut against the full workload, or empty.
         temporary_bytes: temporary memory of its compiled program, None where it has none.
@@ -25,7 +25,7 @@ class Candidate(NamedTuple):
     """
 
     name: str
-    run: Callable[[], object]
+    run: Callable[[], object] | None
     units: int
     declared: str = ""
     temporary_bytes: int | None = None
@@ -87,10 +87,11 @@ def paired(
     """Run the candidates in turn, in reversed order every other round, and return the medians.
 
     Args:
-        candidates: what is compared; each has run once already.
+        candidates: what is compared; each has run once already, or is not run and has no timing.
         rounds: how many rounds, odd so that the median is a measured one.
         tell: called with the number of finished rounds.
     """
+    candidates = [one for one in candidates if one.run is not None]
     seen: dict[str, list[Timing]] = {one.name: [] for one in candidates}
     for number in range(rounds):
         for one in candidates if number % 2 == 0 else reversed(candidates):

@@ -10,7 +10,9 @@ import xarray as xr
 
 from stablessm.bench.base import Case, Timing
 
-NOTHING = -1  # memory of what is no compiled program, error where there is nothing to compare with
+NOTHING = (
+    -1
+)  # memory of what is no compiled program, error where there is nothing to compare with, time of what is not run
 
 _COLUMNS = {
     "benchmark": ("benchmark", "1"),
@@ -21,8 +23,8 @@ _COLUMNS = {
     "length": ("time steps", "1"),
     "platform": ("device", "1"),
     "rounds": ("rounds of the medians", "1"),
-    "cpu": ("CPU time for a unit of work", "s"),
-    "wall": ("wall time for a unit of work", "s"),
+    "cpu": (f"CPU time for a unit of work ({NOTHING}: not run)", "s"),
+    "wall": (f"wall time for a unit of work ({NOTHING}: not run)", "s"),
     "cpu_ratio": ("CPU time of the first candidate over that of this one", "1"),
     "wall_ratio": ("wall time of the first candidate over that of this one", "1"),
     "temporary_bytes": (f"temporary memory for a unit of work ({NOTHING}: not a compiled program)", "B"),
@@ -59,21 +61,22 @@ def rows_of(benchmark: str, case: Case, timings: dict[str, Timing], *, platform:
         platform: of the device.
         rounds: how many.
     """
-    peer = timings[case.candidates[0].name]
+    unknown = Timing(NOTHING, NOTHING)
+    peer = timings.get(case.candidates[0].name, unknown)
+    own = [timings.get(one.name, unknown) for one in case.candidates]
     return [
         Row(
             benchmark, case.name, one.name, one.declared or "nothing", case.states, case.length, platform, rounds,
-            timings[one.name].cpu, timings[one.name].wall,
-            _ratio(peer.cpu, timings[one.name].cpu), _ratio(peer.wall, timings[one.name].wall),
+            time.cpu, time.wall, _ratio(peer.cpu, time.cpu), _ratio(peer.wall, time.wall),
             NOTHING if one.temporary_bytes is None else one.temporary_bytes / one.units,
             NOTHING if one.difference is None else one.difference,
         )
-        for one in case.candidates
+        for one, time in zip(case.candidates, own, strict=True)
     ]  # fmt: skip
 
 
 def _ratio(peer: float, own: float) -> float:
-    return peer / max(own, 1e-9)  # the clock of the processor may not have moved
+    return NOTHING if NOTHING in (peer, own) else peer / max(own, 1e-9)  # the clock of the processor may not have moved
 
 
 def dataset(rows: Sequence[Row], kept: xr.Dataset | None = None) -> xr.Dataset:

@@ -99,28 +99,40 @@ def compiled_loop() -> Callable[..., np.ndarray] | None:
     return loop
 
 
-def torch_grid() -> Callable[..., Any] | None:
-    """Return the grid form in PyTorch on one thread, or None where it is not installed."""
+def torch_banks() -> dict[str, Callable[..., Any]]:
+    """Return the grid and the two-level form in PyTorch on one thread; nothing where it is not installed."""
     try:
         import torch
     except ImportError:
-        return None
+        return {}
 
     torch.set_num_threads(1)
 
-    def bank(*arrays: np.ndarray) -> Any:
-        a, t, w, v, u = (torch.from_numpy(np.asarray(one, np.float32)) for one in arrays)
+    def grid(log: Any, weights: Any, length: int) -> Any:
+        table = torch.exp(log[..., None] * torch.arange(length))
+        return torch.einsum("hn,hnk->hk", weights, table).real
 
-        def run() -> np.ndarray:
-            length = u.shape[-1]
-            table = torch.exp(torch.complex(a, t)[..., None] * torch.arange(length))
-            kernel = torch.einsum("hn,hnk->hk", torch.complex(w, v), table).real
-            spectrum = torch.fft.rfft(u, 2 * length) * torch.fft.rfft(kernel, 2 * length)
-            return torch.fft.irfft(spectrum, 2 * length)[..., :length].numpy()
+    def two_level(log: Any, weights: Any, length: int) -> Any:
+        size = max(1, round(length**0.5))
+        fine = torch.exp(log[..., None] * torch.arange(size))
+        coarse = weights[..., None] * torch.exp(log[..., None] * (size * torch.arange(-(-length // size))))
+        kernel = coarse.real.mT @ fine.real - coarse.imag.mT @ fine.imag
+        return kernel.reshape(log.shape[0], -1)[:, :length]
 
-        return run
+    def bank(kernel: Callable) -> Callable[..., Any]:
+        def prepared(*arrays: np.ndarray) -> Any:
+            a, t, w, v, u = (torch.from_numpy(np.array(one, np.float32)) for one in arrays)
 
-    return bank
+            def run() -> np.ndarray:
+                length = u.shape[-1]
+                response = torch.fft.rfft(kernel(torch.complex(a, t), torch.complex(w, v), length), 2 * length)
+                return torch.fft.irfft(torch.fft.rfft(u, 2 * length) * response, 2 * length)[..., :length].numpy()
+
+            return run
+
+        return prepared
+
+    return {"grid in PyTorch, 1 thread": bank(grid), "two tables in PyTorch, 1 thread": bank(two_level)}
 
 
 def published_dplr(poles: Array, left: Array, drive: Array, readout: Array, step_size: Array, length: int) -> Array:

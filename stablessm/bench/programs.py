@@ -49,6 +49,24 @@ def program(
     return Candidate(name, run, units, declared, getattr(analysis, "temp_size_in_bytes", None), error)
 
 
+def weighed(name: str, function: Callable, arguments: tuple, *, units: int) -> Candidate:
+    """Return a candidate that is compiled for its temporary memory and never run.
+
+    Args:
+        name: of the row.
+        function: of the arguments.
+        arguments: arrays, or their shapes.
+        units: as for `Candidate`.
+    """
+    analysis = jax.jit(function).lower(*arguments).compile().memory_analysis()
+    return Candidate(name, None, units, "compiled, not run", getattr(analysis, "temp_size_in_bytes", None))
+
+
+def absent(name: str) -> Candidate:
+    """Return the row of a peer that is not installed."""
+    return Candidate(name, None, 1, "not installed")
+
+
 def plain(name: str, function: Callable[[], Any], *, units: int, exact: Any = None, declared: str = "") -> Candidate:
     """Return a candidate that is no JAX program: NumPy, a compiled loop, PyTorch."""
     result = function()

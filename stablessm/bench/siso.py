@@ -11,7 +11,7 @@ from jax import Array
 from stablessm import engine
 from stablessm.bench import peers
 from stablessm.bench.base import Case
-from stablessm.bench.programs import plain, program
+from stablessm.bench.programs import absent, plain, program, weighed
 
 BATCH, CHANNELS, STATES = 8, 64, 64
 Bank = Callable[..., Array]
@@ -63,17 +63,18 @@ def cases(quick: bool) -> Iterator[Case]:
             program("Vandermonde grid (S4D, DLR)", peers.grid_bank, arrays, units=many, exact=exact, declared=shown),
             plain("NumPy, float64", lambda part=part: peers.reference_bank(*part), units=few, declared=slice_),
         ]  # fmt: skip
-        loop, torch_bank = peers.compiled_loop(), peers.torch_grid()
-        if loop is not None:
+        loop, torch = peers.compiled_loop(), peers.torch_banks()
+        if loop is None:
+            forward.append(absent("compiled loop (numba)"))
+        else:
             step = np.exp(arrays[0].astype(float) + 1j * arrays[1].astype(float))
             inputs = [np.ascontiguousarray(one, np.float32) for one in (step.real, step.imag, *arrays[2:])]
             forward.append(
                 plain("compiled loop (numba)", lambda i=inputs, f=loop: f(*i), units=many, exact=exact, declared=shown)
             )
-        if torch_bank is not None:
-            forward.append(
-                plain("grid in PyTorch, 1 thread", torch_bank(*part), units=few, exact=exact_part, declared=slice_)
-            )
+        forward += [
+            plain(name, bank(*part), units=few, exact=exact_part, declared=slice_) for name, bank in torch.items()
+        ] or [absent("PyTorch, 1 thread")]
         forward += [
             program(f"engine: {method}", ours(method), arrays, units=many, exact=exact, declared=shown)
             for method in ("convolution", "chunked")
@@ -88,7 +89,10 @@ def cases(quick: bool) -> Iterator[Case]:
 
 
 def shift_cases(quick: bool) -> Iterator[Case]:
-    """Yield the kernel of DLR's Shift task, forward and gradient.
+    """Yield the kernels of DLR's Shift task, forward and gradient, and the memory of a training step at growing N.
+
+    The grid is written both ways: for every channel on its own (as S4D does, whose channels have poles of their own),
+    and once for all channels that share poles.
 
     Args:
         quick: 2 channels instead of 8, 8192 steps and 1024 modes.
@@ -109,14 +113,32 @@ def shift_cases(quick: bool) -> Iterator[Case]:
     def gradient(function: Callable) -> Callable:
         return jax.grad(lambda *arrays: (function(*arrays) ** 2).sum(), (0, 1, 2, 3))
 
-    arrays = (a, t, w, v)
+    single = tuple(np.ascontiguousarray(one) for one in (a[None], t[None], w[:1], v[:1]))
+    arrays, one_channel = (a, t, w, v), f"1 channel{declared and ', '}{declared and declared.split(', ', 1)[1]}"
+    rows = [
+        ("Vandermonde grid of each channel (S4D)", grid, single, 1, one_channel),
+        ("Vandermonde grid, shared (DLR)", grid, arrays, channels, declared),
+        ("engine: two tables", kernel, arrays, channels, declared),
+    ]
     yield Case("forward", states, length, [
-        program("Vandermonde grid (S4D, DLR)", grid, arrays, units=1, exact=exact, declared=declared),
-        program("engine: two tables", kernel, arrays, units=1, exact=exact, declared=declared),
+        program(name, function, given, units=units, exact=exact[:units], declared=cut)
+        for name, function, given, units, cut in rows
     ])  # fmt: skip
     yield Case("gradient", states, length, [
-        program("Vandermonde grid (S4D, DLR)", gradient(grid), arrays, units=1, declared=declared),
-        program("engine: two tables", gradient(kernel), arrays, units=1, declared=declared),
+        program(name, gradient(function), given, units=units, declared=cut)
+        for name, function, given, units, cut in rows
+    ])  # fmt: skip
+    for modes in (64, 512, 4096):
+        yield _memory(modes, length)
+
+
+def _memory(states: int, length: int) -> Case:
+    """Temporary memory of the gradient of one channel: by the states of every step, and by the kernel."""
+    shapes = [jax.ShapeDtypeStruct(one, np.float32) for one in (*[(1, states)] * 4, (1, 1, length))]
+    banks = {"associative scan (S5, LRU)": peers.associative_bank, "engine: scan": ours("scan"),
+             "engine: convolution": ours("convolution"), "engine: chunked": ours("chunked")}  # fmt: skip
+    return Case("memory of the gradient", states, length, [
+        weighed(name, slopes(bank), tuple(shapes), units=1) for name, bank in banks.items()
     ])  # fmt: skip
 
 

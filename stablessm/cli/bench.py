@@ -104,13 +104,12 @@ def _print(name: str, rows: list[Row]) -> None:
         table.add_column(head, justify="left" if head in ("case", "candidate", "cut") else "right")
     for row in rows:
         length = f", {row.length} steps" if row.length else ""
+        length += f", {row.states} modes" if row.case.startswith("memory") else ""
         table.add_row(
             f"{row.case}{length}",
             row.candidate,
-            f"{row.cpu * 1e3:.3g}",
-            f"{row.wall * 1e3:.3g}",
-            f"{row.cpu_ratio:.3g}",
-            f"{row.wall_ratio:.3g}",
+            *("" if time < 0 else f"{time * 1e3:.3g}" for time in (row.cpu, row.wall)),
+            *("" if ratio < 0 else f"{ratio:.3g}" for ratio in (row.cpu_ratio, row.wall_ratio)),
             "" if row.temporary_bytes < 0 else f"{row.temporary_bytes / 1e6:.2g}",
             "" if row.error < 0 else f"{row.error:.1e}",
             "" if row.declared == "nothing" else row.declared,

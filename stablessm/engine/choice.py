@@ -13,7 +13,7 @@ def choose(states: int, length: int, *, gradient: bool, platform: str) -> str:
 
     | platform | choice |
     |---|---|
-    | cpu, forward | "chunked" below 32 modes, and below 90 from 8192 steps on; else "convolution" |
+    | cpu, forward | "chunked" below 32 modes, and below 90 from 4096 steps on; else "convolution" |
     | cpu, gradient | "chunked" up to 16 modes; else "convolution" |
     | others | "convolution" from 64 modes on; "chunked" for fewer |
 
@@ -39,7 +39,7 @@ def choose(states: int, length: int, *, gradient: bool, platform: str) -> str:
         return "convolution" if states >= 64 else "chunked"
     if gradient:
         return "chunked" if states <= 16 else "convolution"
-    return "chunked" if states < 32 or (states < 90 and length >= 8192) else "convolution"
+    return "chunked" if states < 32 or (states < 90 and length >= 4096) else "convolution"
 
 
 def choose_recurrence(states: int, length: int, *, platform: str | None = None) -> str:

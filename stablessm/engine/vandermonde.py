@@ -108,8 +108,14 @@ def _shared(poles: Poles, weights: tuple[Array, Array | None], length: int, meth
 
     def block(poles: Poles, *weights: Array | None) -> Array:
         left = _stacked(power_parts(poles, fine * np.arange(coarse)), sign=-1)  # (2N, Q), second half negated
-        right = _stacked(_times(weights, power_parts(poles, np.arange(fine))))  # (H, 2N, T)
-        product = jnp.einsum("nq,hnr->qhr", left, right, precision=_EXACT)
+        if channels == 1:  # nothing to reorder; stored results rest on this form to the last bit of its gradient
+            right = _stacked(_times(weights, power_parts(poles, np.arange(fine))))  # (1, 2N, T)
+            product = jnp.einsum("nq,hnr->qhr", left, right, precision=_EXACT)
+        else:  # the states first, as in the other table: a product of plain matrices, 1.6 times as fast
+            table = jax.tree.map(lambda part: part[:, None], power_parts(poles, np.arange(fine)))
+            right = _stacked(_times(jax.tree.map(jnp.transpose, weights), table), axis=0)  # (2N, H, T)
+            product = jnp.matmul(left.T, right.reshape(right.shape[0], -1), precision=_EXACT)
+            product = product.reshape(coarse, channels, fine)
         return product.transpose(1, 0, 2).reshape(channels, coarse * fine)[:, :length]
 
     size = (coarse + channels * fine) * 8
@@ -158,10 +164,10 @@ def _blocks(size: int, method: str) -> int:
     return 1
 
 
-def _stacked(parts: tuple[Array, Array | None], sign: int = 1) -> Array:
+def _stacked(parts: tuple[Array, Array | None], sign: int = 1, axis: int = -2) -> Array:
     """Real and imaginary table below each other along the axis of the states."""
     real, imaginary = parts
-    return real if imaginary is None else jnp.concatenate([real, sign * imaginary], axis=-2)
+    return real if imaginary is None else jnp.concatenate([real, sign * imaginary], axis=axis)
 
 
 def _times(weights: tuple[Array, Array | None], table: tuple[Array, Array | None]) -> tuple[Array, Array | None]:

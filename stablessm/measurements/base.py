@@ -93,3 +93,9 @@ class Measurement:
         """Return the `Program` for one combination of static axes (maps are `Parameterization` records)."""
         module, function = self.program.split(":")
         return getattr(import_module(module), function)(static, settings)
+
+
+def constants_of(traced: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the constants among the traced axes: `constant_b` is the constant `b`."""
+    prefix = "constant_"
+    return {name.removeprefix(prefix): value for name, value in traced.items() if name.startswith(prefix)}

@@ -16,10 +16,10 @@ from jax import Array
 
 from stablessm.data.images import Images, load_images
 from stablessm.layers import LinearRNN
-from stablessm.measurements.base import Program
+from stablessm.measurements.base import Program, constants_of
 from stablessm.measurements.classification import ClassificationSettings
 from stablessm.measurements.draws import log_uniform, normal, uniform
-from stablessm.measurements.fit_programs import constants_of, ending, trainable
+from stablessm.measurements.fit_programs import ending, trainable
 from stablessm.measurements.kernel_fit import check_start, decay_of, domain_watch, eigenvalues_of
 from stablessm.measurements.ratios import QUANTILES, gradient_to_weight, quantiles
 from stablessm.models import LinearRNNClassifier

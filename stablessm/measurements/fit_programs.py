@@ -12,7 +12,7 @@ import numpy as np
 from jax import Array
 
 from stablessm.layers import LinearRNN
-from stablessm.measurements.base import Program
+from stablessm.measurements.base import Program, constants_of
 from stablessm.measurements.fit import FitSettings
 from stablessm.measurements.kernel_fit import KernelFit, Start, kernel_fit
 from stablessm.measurements.largest_rate import BisectionSettings
@@ -24,12 +24,6 @@ from stablessm.training.outcomes import Verdict, is_stable, judge
 from stablessm.training.run import Trajectory, recorded_steps, run
 
 Results = Mapping[str, Array]
-
-
-def constants_of(traced: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the constants among the traced axes: `constant_b` is the constant `b`."""
-    prefix = "constant_"
-    return {name.removeprefix(prefix): value for name, value in traced.items() if name.startswith(prefix)}
 
 
 def train(

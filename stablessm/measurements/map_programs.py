@@ -10,8 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from stablessm.measurements.base import Program
-from stablessm.measurements.fit_programs import constants_of
+from stablessm.measurements.base import Program, constants_of
 from stablessm.measurements.maps import GradientScaleSettings, MapsSettings
 from stablessm.measurements.ratios import gradient_to_weight
 from stablessm.parameterizations import Parameterization

@@ -12,8 +12,8 @@ import numpy as np
 from jax import Array
 
 from stablessm.layers import LinearRNN
-from stablessm.measurements.base import Program
-from stablessm.measurements.fit_programs import constants_of, ending, train
+from stablessm.measurements.base import Program, constants_of
+from stablessm.measurements.fit_programs import ending, train
 from stablessm.measurements.kernel_fit import Start, kernel_fit
 from stablessm.measurements.memory import MemorySettings
 from stablessm.memory import probes

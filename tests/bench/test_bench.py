@@ -39,6 +39,15 @@ def test_rows_refer_to_the_first_candidate_and_come_back_from_disk(tmp_path):
     assert [(row.benchmark, row.length) for row in again] == [("dplr", 32)] * 2 + [("siso", 16)] * 2
 
 
+def test_what_is_not_run_has_a_row_and_no_time():
+    case = Case("memory", 2, 16, [Candidate("peer", None, 1, "not installed"), Candidate("engine", lambda: None, 1)])
+    timings = paired(case.candidates, 3)
+    assert list(timings) == ["engine"]
+    absent, engine = rows_of("siso", case, timings, platform="cpu", rounds=3)
+    assert (absent.declared, absent.cpu, absent.wall, absent.cpu_ratio) == ("not installed", -1, -1, -1)
+    assert engine.cpu >= 0 and engine.cpu_ratio == -1  # there is nothing to refer to
+
+
 def test_command_stores_a_dataset_and_draws_it(call, tmp_path, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)  # the test runner sets it for its workers
     code, out, err = call("draw", "bench", "--out", tmp_path)
