@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +15,11 @@ from stablessm.cli.data_folder import DataFolder, use_data_folder
 from stablessm.cli.options import Out
 
 if TYPE_CHECKING:
+    import xarray as xr
+
+    from stablessm.cli.made import Made
     from stablessm.sweeps.places import Places
+    from stablessm.sweeps.spec import Spec
 
 MAIN_JOB = (
     "maps",
@@ -26,6 +33,7 @@ MAIN_JOB = (
     "perturbation",
     "digits",
 )
+_VERDICTS = "verdicts"
 
 
 def reproduce(
@@ -40,6 +48,8 @@ def reproduce(
 ) -> None:
     """Run experiments, reduce and draw them, verify every map, and print what came out.
 
+    What is there already and made from the same by the same code is left as it is.
+
     Examples:
 
         stablessm reproduce
@@ -48,10 +58,10 @@ def reproduce(
     """
     if every and experiments:
         raise typer.BadParameter("give EXPERIMENT names or --all, not both")
-    from stablessm.cli.pipeline import analyse_experiment, draw_experiment, writing
+    from stablessm.cli.made import Made
+    from stablessm.cli.pipeline import writing
     from stablessm.cli.run import run_one
     from stablessm.cli.verdicts import proving
-    from stablessm.datasets import write_whole
     from stablessm.sweeps.declarations import load_spec
     from stablessm.sweeps.device import forget_programs
     from stablessm.sweeps.folders import check
@@ -62,24 +72,52 @@ def reproduce(
     use_data_folder(data)
     chosen = dict.fromkeys(experiments or (names("experiments") if every else MAIN_JOB))
     specs = [load_spec(one, scale=scale) for one in chosen]
-    with nullcontext() if experiments else proving() as verdicts:
+    made, done = Made(where), 0
+    proved = bool(experiments) or made.is_current(_VERDICTS, ())
+    with nullcontext() if proved else proving() as verdicts:
         for spec in specs:
-            run_one(spec, device, False, out)
+            done += run_one(spec, device, False, out)
             forget_programs()
             with writing():
-                for path in [*analyse_experiment(spec, where), *draw_experiment(spec, where)]:
-                    typer.echo(f"saved {path}")
+                done += _reduce_and_draw(spec, where, made)
         if verdicts is not None:
-            path = where.analysis / "verdicts.md"
             with writing():
-                write_whole(path, verdicts().encode())
-            typer.echo(f"saved {path}")
+                done += _say_saved(made.make(_VERDICTS, (), partial(_write_verdicts, where, verdicts)))
     for spec in specs:
         _summarise(spec, where)
-    typer.echo(f"\nreproduced {len(specs)} experiments in {time.perf_counter() - began:.0f} s")
+    count = f"{len(specs)} experiment{'s' * (len(specs) > 1)}"
+    if done:
+        typer.echo(f"\nreproduced {count} in {time.perf_counter() - began:.0f} s")
+    else:
+        typer.echo(f"\nnothing to do: {count} with all analyses and figures made already by this version of the code")
 
 
-def _summarise(spec: object, where: Places) -> None:
+def _reduce_and_draw(spec: Spec, where: Places, made: Made) -> int:
+    """Make the analyses and figures of an experiment where they are not made yet; return how many files were written."""
+    from stablessm.cli.pipeline import analyse_experiment, draw_experiment
+
+    raw = where.dataset(spec.name, spec.scale)
+    step = f"{raw.stem}: {', '.join(dict.fromkeys([*spec.analyses, *spec.figures]))}"
+    if made.is_current(step, [raw]):
+        return 0
+    return _say_saved(made.make(step, [raw], lambda: [*analyse_experiment(spec, where), *draw_experiment(spec, where)]))
+
+
+def _write_verdicts(where: Places, verdicts: Callable[[], str]) -> list[Path]:
+    from stablessm.datasets import write_whole
+
+    path = where.analysis / "verdicts.md"
+    write_whole(path, verdicts().encode())
+    return [path]
+
+
+def _say_saved(paths: Sequence[Path]) -> int:
+    for path in paths:
+        typer.echo(f"saved {path}")
+    return len(paths)
+
+
+def _summarise(spec: Spec, where: Places) -> None:
     """Print the table of an experiment's largest stable rates, accuracies or perturbation radii."""
     from stablessm import datasets
     from stablessm.cli.pipeline import analysis_path, raw_dataset
@@ -101,7 +139,7 @@ def _summarise(spec: object, where: Places) -> None:
         _print_matrix(spec.name, found.median("seed", keep_attrs=True))
 
 
-def _print_matrix(name: str, values: object) -> None:
+def _print_matrix(name: str, values: xr.DataArray) -> None:
     squeezed = values.squeeze(
         [one for one in values.dims if one != "parameterization" and values.sizes[one] == 1], drop=True
     )

@@ -86,7 +86,7 @@ def run(
     run_one(spec, device, fresh, out, hiring)
 
 
-def run_one(spec: Spec, device: str, fresh: bool, out: Path | None, hiring: Hiring | None = None) -> None:
+def run_one(spec: Spec, device: str, fresh: bool, out: Path | None, hiring: Hiring | None = None) -> int:
     """Run one experiment with its progress shown, and say what was saved.
 
     Args:
@@ -95,6 +95,9 @@ def run_one(spec: Spec, device: str, fresh: bool, out: Path | None, hiring: Hiri
         fresh: whether to replace an earlier run.
         out: folder of the results.
         hiring: who computes; this process by default.
+
+    Returns:
+        The number of cells computed; 0 where all was done before.
 
     Raises:
         typer.Exit: with code 1, where a work item failed or the disk refused.
@@ -120,6 +123,7 @@ def run_one(spec: Spec, device: str, fresh: bool, out: Path | None, hiring: Hiri
         typer.echo(f"{result.path} is complete already; nothing to run (--fresh runs it again)")
     else:
         typer.echo(f"saved {result.path}")
+    return result.computed
 
 
 def _describe(spec: Spec, device: str) -> None:

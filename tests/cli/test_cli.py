@@ -95,6 +95,7 @@ def test_reproduce_on_a_full_disk_exits_1_and_keeps_what_there_is(call, tmp_path
     import os
 
     assert call("reproduce", "maps", "--out", tmp_path)[0] == 0
+    (tmp_path / "figures" / "maps.svg").write_bytes(b"an older one")
     kept = {path: path.read_bytes() for path in (tmp_path / "figures").iterdir()}
 
     def refuse(*_):
