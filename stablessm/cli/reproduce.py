@@ -93,7 +93,7 @@ def reproduce(
 
 
 def _reduce_and_draw(spec: Spec, where: Places, made: Made) -> int:
-    """Make the analyses and figures of an experiment where they are not made yet; return how many files were written."""
+    """Make what analyses and figures of an experiment are not made yet; return how many files were written."""
     from stablessm.cli.pipeline import analyse_experiment, draw_experiment
 
     raw = where.dataset(spec.name, spec.scale)
