@@ -35,7 +35,7 @@ def draw(data: xr.Dataset) -> Figure:
     cases = list(dict.fromkeys((row.benchmark, row.case, row.length) for row in timed))
     height = max(1.2 + 0.17 * len(timed) + 0.34 * len(cases), 5.0 * len(growth))
     figure = Figure(figsize=(10.0, height), layout="constrained")
-    grid = figure.add_gridspec(max(len(growth), 1), 2, width_ratios=(3, 2))
+    grid = figure.add_gridspec(2, 2, width_ratios=(3, 2))  # a panel of growth is half as high, even alone
     _bars(figure.add_subplot(grid[:, 0] if growth else grid[:, :]), timed, cases)
     for place, ((across, up), lines) in enumerate(growth.items()):
         axes = figure.add_subplot(grid[place, 1])
