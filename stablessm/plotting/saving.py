@@ -33,6 +33,9 @@ def drawn(draw: Callable[..., Figure], *datasets: object) -> Figure:
         matplotlib.rcParams.update(RC)
         figure = draw(*datasets)
         FigureCanvasAgg(figure)
+        for _ in range(2):  # the second pass knows the sizes that labels have after the first
+            figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # solved again for each file, it would depend on the files before
         return figure
 
 

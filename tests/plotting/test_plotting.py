@@ -67,7 +67,22 @@ def test_files_hold_no_date_and_do_not_depend_on_the_style_of_the_process(tmp_pa
     digest = [[hashlib.sha256(path.read_bytes()).hexdigest() for path in paths] for paths in (first, second)]
     assert digest[0] == digest[1]
     assert b"<dc:date>" not in first[1].read_bytes() and b"CreationDate" not in first[0].read_bytes()
-    assert [path.name for path in save(drawn(simple), tmp_path, "c", ["svg"])] == ["c.svg"]
+
+
+def test_a_file_does_not_depend_on_the_files_drawn_before_it(tmp_path):
+    def labelled():
+        figure = Figure(figsize=(8.6, 3.8), layout="constrained")  # wide enough that the layout takes several passes
+        for axes in figure.subplots(1, 2):
+            axes.loglog([1e-3, 1.0], [1e-3, 1e5], label="a")
+            axes.set(xlabel="learning rate", ylabel="largest gradient over weight")
+        figure.suptitle("a title")
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center")
+        return figure
+
+    every = {path.suffix: path.read_bytes() for path in save(drawn(labelled), tmp_path, "every")}
+    for kind in FORMATS:
+        (path,) = save(drawn(labelled), tmp_path, "alone", [kind])
+        assert path.name == f"alone.{kind}" and path.read_bytes() == every[f".{kind}"]
 
 
 def test_a_refusing_disk_leaves_the_old_figure(tmp_path, monkeypatch):
