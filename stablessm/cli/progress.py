@@ -6,6 +6,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,6 +73,35 @@ class _Lines:
         if _outcomes(state):
             parts.append(_outcomes(state))
         print(f"{self._name}: {', '.join(parts)}", file=sys.stderr, flush=True)
+
+
+def follow(name: str, path: Path, seconds: float) -> None:
+    """Show how far the sweep of a store is, until it is over.
+
+    Args:
+        name: of the sweep.
+        path: of its store.
+        seconds: between two looks.
+
+    Raises:
+        StoreError: the store is damaged or foreign.
+    """
+    from stablessm.sweeps.snapshot import snapshot
+
+    before: int | None = None
+    with watching(name) as watch:
+        while True:
+            seen = snapshot(path)
+            count = seen.progress
+            before = count.done if before is None else before
+            watch(replace(count, resumed=before, done=count.done - before))  # the rate is that of the time watched
+            if seen.over:
+                break
+            time.sleep(seconds)
+    left = count.cells - count.done - count.failed
+    print(f"{name}: {count.done} of {count.cells} cells done, {count.failed} failed" + (
+        f", {left} left and nobody at work; stablessm run goes on with it" if left else ""
+    ))  # fmt: skip
 
 
 def _rate(state: Progress, began: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +14,7 @@ from stablessm.cli.options import Out
 
 if TYPE_CHECKING:
     from stablessm.sweeps.executors import Hiring
+    from stablessm.sweeps.progress import Progress
     from stablessm.sweeps.spec import Spec
 
 
@@ -39,6 +42,9 @@ def run(
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Of a dask cluster; slurm for one of SLURM jobs.")
     ] = None,
+    log: Annotated[
+        list[str] | None, typer.Option(metavar="tensorboard|wandb", help="Log the count for these tools too.")
+    ] = None,
 ) -> None:
     """Run an experiment and save its dataset; what is done already is not run again.
 
@@ -65,8 +71,10 @@ def run(
     from stablessm.sweeps.errors import SpecError, unknown
     from stablessm.sweeps.executors import Hiring
     from stablessm.sweeps.folders import check
+    from stablessm.sweeps.sinks import chosen
 
     hiring = Hiring(executor, workers, scheduler)
+    logs = chosen([part.strip() for entry in log or () for part in entry.split(",")])
 
     if device not in DEVICES:
         raise SpecError(f"--device: {unknown('device', device, DEVICES)}.")
@@ -83,10 +91,12 @@ def run(
     if dry_run:
         _describe(spec, device)
         return
-    run_one(spec, device, fresh, out, hiring)
+    run_one(spec, device, fresh, out, hiring, logs)
 
 
-def run_one(spec: Spec, device: str, fresh: bool, out: Path | None, hiring: Hiring | None = None) -> int:
+def run_one(
+    spec: Spec, device: str, fresh: bool, out: Path | None, hiring: Hiring | None = None, logs: Sequence[str] = ()
+) -> int:
     """Run one experiment with its progress shown, and say what was saved.
 
     Args:
@@ -95,6 +105,7 @@ def run_one(spec: Spec, device: str, fresh: bool, out: Path | None, hiring: Hiri
         fresh: whether to replace an earlier run.
         out: folder of the results.
         hiring: who computes; this process by default.
+        logs: sinks that are told how far it is, in a folder NAME.logs beside the dataset.
 
     Returns:
         The number of cells computed; 0 where all was done before.
@@ -105,11 +116,22 @@ def run_one(spec: Spec, device: str, fresh: bool, out: Path | None, hiring: Hiri
     from stablessm.cli.progress import watching
     from stablessm.datasets import DatasetWriteError
     from stablessm.sweeps.errors import ExecutorError, WriteError
+    from stablessm.sweeps.places import places
     from stablessm.sweeps.run import execute
+    from stablessm.sweeps.sinks import logging
 
     try:
-        with watching(spec.name) as watch:
-            result = execute(spec, out=out, device=device, fresh=fresh, progress=watch, executor=hiring or "local")
+        with ExitStack() as held:
+            watchers = [held.enter_context(watching(spec.name))]
+            if logs:
+                folder = places(out).dataset(spec.name, spec.scale).with_suffix(".logs")
+                watchers.append(held.enter_context(logging(logs, folder, spec.name, spec.settings)))
+
+            def tell(progress: Progress) -> None:
+                for watcher in watchers:
+                    watcher(progress)
+
+            result = execute(spec, out=out, device=device, fresh=fresh, progress=tell, executor=hiring or "local")
     except (WriteError, ExecutorError, DatasetWriteError) as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(1) from None

@@ -26,6 +26,8 @@ def show(
     ] = None,
     scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     out: Out = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Follow the run of an experiment, or of a store.")] = False,
+    every: Annotated[float, typer.Option(metavar="SECONDS", help="How often to look, with --watch.")] = 2.0,
 ) -> None:
     """Show what made a dataset, its axes, variables and outcomes; or write its table to a file.
 
@@ -38,6 +40,8 @@ def show(
         stablessm show lr_stability --csv lr_stability.csv
 
         stablessm show lr_stability.stable_rates --variable median_largest_rate,rank --latex rates.tex
+
+        stablessm show lr_stability --scale full --watch
     """
     from stablessm.cli.destinations import check_destinations
     from stablessm.cli.pipeline import writing
@@ -46,6 +50,13 @@ def show(
     from stablessm.sweeps.folders import check
 
     check(out, writing=False)
+    if watch:
+        if csv is not None or latex is not None or variable:
+            raise typer.BadParameter("--watch follows a run: it takes no --csv, --latex or --variable")
+        if not 0.1 <= every <= 3600:
+            raise typer.BadParameter(f"--every must be a number of seconds from 0.1 to 3600, but got {every:g}")
+        _watch(dataset, scale, out, every)
+        return
     path, found = _found(dataset, scale, out)
     names = [part.strip() for entry in variable or () for part in entry.split(",")]
     chosen = selected(found, names)
@@ -57,6 +68,21 @@ def show(
             typer.echo(f"saved {file}")
     if csv is None and latex is None:
         _print(path, found[names] if names else found)
+
+
+def _watch(name: str, scale: str, out: Path | None, seconds: float) -> None:
+    from stablessm.cli.pipeline import MissingDataset
+    from stablessm.cli.progress import follow
+    from stablessm.sweeps.declarations import load_spec
+    from stablessm.sweeps.places import places
+
+    path = Path(name)
+    if path.suffix != ".zarr":
+        spec = load_spec(name, scale=scale)
+        name, path = spec.name, places(out).store(spec.name, spec.scale)
+    if not path.exists():
+        raise MissingDataset(f"'{path}' is not there: no run of it has begun in this folder")
+    follow(name, path, seconds)
 
 
 def _found(name: str, scale: str, out: Path | None) -> tuple[Path, xr.Dataset]:

@@ -103,7 +103,7 @@ def _same(found: Found, folder: Path, header: stores.Header, measurements: Mappi
     store = stores.open_store(folder, found.plan.spec, variables(found.plan.spec, measurements), header)
     found = found._replace(plan=store.plan, store=store)
     try:
-        if found.computed:
+        if found.complete:
             return found
     except StoreError:  # what is cut short is mended, what is damaged is named again
         pass

@@ -2,9 +2,11 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -80,3 +82,43 @@ def test_killed_and_resumed_equals_uninterrupted(base, measurements, tmp_path, u
         assert seen[0] == (done or 0) * 4
     assert result.path.read_bytes() == uninterrupted
     assert not list(raw.rglob("*.partial")) and np.isfinite(result.dataset.final_loss).all()
+
+
+RUNNING = """
+import json, sys
+sys.path.insert(0, {here!r})
+from toy_measurement import MEASUREMENTS
+from stablessm.sweeps.run import execute
+
+def told(progress):
+    print(progress.resumed + progress.done, flush=True)
+
+execute(json.loads(sys.argv[1]), out=sys.argv[2], measurements=MEASUREMENTS, progress=told)
+"""
+
+
+def test_killed_at_random_moments(base, measurements, tmp_path, request):
+    """Twenty times with --full, else twice: whenever it is killed, nothing is lost and not a byte differs."""
+    base["axes"]["seed"] = {"range": 400}
+    chance = random.Random(f"{time.time()}")
+    script = RUNNING.format(here=str(Path(__file__).parent))
+    done, moments = 0, []
+    for _ in range(20 if request.config.getoption("--full") else 2):
+        running = subprocess.Popen(
+            [sys.executable, "-c", script, json.dumps(base), str(tmp_path / "killed")],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        first = [running.stdout.readline() for _ in range(2)]  # the set-up and an item; empty where all is done
+        moments.append(chance.uniform(0, 0.4))
+        time.sleep(moments[-1])
+        running.kill()
+        told = [int(line) for line in [*first, *running.stdout.read().split("\n")[:-1]] if line.strip()]
+        running.wait()
+        running.stdout.close()
+        assert not told or told[0] >= done, f"what was done is lost; killed after {moments}"
+        done = told[-1] if told else done
+    assert done > 0
+    again = execute(base, out=tmp_path / "killed", measurements=measurements)
+    whole = execute(base, out=tmp_path / "whole", measurements=measurements)
+    assert again.path.read_bytes() == whole.path.read_bytes(), f"killed after {moments}"
