@@ -44,7 +44,8 @@ def filter_bank(
 
     Returns:
         (outputs, state): shapes (*batch, time) and (*batch, states). Running on from the state equals one pass, at any
-        split and by any methods; the state costs nothing under `jax.jit` if it is not used. No step keeps it.
+        split and by any methods; the state costs nothing under `jax.jit` if it is not used. No step keeps it. Of
+        growing poles only the scan overflows where they do: chunks need lambda^T finite, the convolution lambda^length.
 
     Raises:
         ValueError: an unknown method, or shapes that do not fit.

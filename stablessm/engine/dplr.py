@@ -27,6 +27,8 @@ import numpy as np
 from jax import Array
 from jaxtyping import Complex, Float
 
+from stablessm.engine.length import whole
+
 METHODS = ("auto", "cauchy", "dense")
 _EXACT = jax.lax.Precision.HIGHEST
 _BLOCK = 2**22  # bytes of Cauchy tables at a time
@@ -73,7 +75,7 @@ def dplr_kernel(
         rematerialise: recompute the tables in the backward pass instead of keeping them.
 
     Raises:
-        ValueError: an unknown method, or a negative length.
+        ValueError: an unknown method, or a length that is none.
 
     Example:
         >>> one = LowRankSystem(*(jnp.full((1, 1), v) for v in (-0.5, 0.5**0.5, 0.5**0.5, 1.0, 1.0)), jnp.full(1, 0.5))
@@ -82,8 +84,7 @@ def dplr_kernel(
     """
     if method not in METHODS:
         raise ValueError(f"`method` of a kernel must be one of {', '.join(METHODS)}, but got {method!r}")
-    if length < 0:
-        raise ValueError(f"`length` must be at least 0, but got {length}")
+    length = whole(length)
     kind = jnp.result_type(system.step_size.dtype, jnp.complex64)
     system = LowRankSystem(*(one.astype(kind) for one in system[:-1]), system.step_size)
     if length == 0 or system.eigenvalues.size == 0:

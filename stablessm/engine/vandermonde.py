@@ -20,6 +20,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float, Inexact
 
+from stablessm.engine.length import whole
 from stablessm.engine.poles import Poles
 from stablessm.engine.powers import power_parts
 
@@ -52,7 +53,7 @@ def kernel(
         Real kernel, time along the last axis. A pole and its conjugate are two poles: for pairs stored once, double w.
 
     Raises:
-        ValueError: a negative length, an unknown method, or shapes that do not fit.
+        ValueError: a length that is none, an unknown method, or shapes that do not fit.
 
     Example:
         >>> kernel(poles(np.log([0.5, 0.25])), jnp.ones(2), 3).tolist()
@@ -60,8 +61,7 @@ def kernel(
     """
     if method not in METHODS:
         raise ValueError(f"`method` of a kernel must be one of {', '.join(METHODS)}, but got {method!r}")
-    if length < 0:
-        raise ValueError(f"`length` must be at least 0, but got {length}")
+    length = whole(length)
     if poles.shape[-1:] != weights.shape[-1:] or not poles.shape:
         raise ValueError(f"`poles` {poles.shape} and `weights` {weights.shape} must share their last axis, the states")
     parts = (weights.real, weights.imag) if jnp.iscomplexobj(weights) else (weights, None)

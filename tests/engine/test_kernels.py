@@ -93,6 +93,7 @@ def test_memory_of_a_kernel_is_far_below_the_grid():
     [
         ({"method": "magic"}, "must be one of auto, two_level"),
         ({"length": -1}, "at least 0, but got -1"),
+        ({"length": 2.5}, "an integer of at least 0, but got 2.5"),
         ({"weights": jnp.ones(3)}, "must share their last axis"),
     ],
 )

@@ -177,3 +177,12 @@ def test_choice_is_legal_everywhere():
                     assert engine.choose(states, length, gradient=gradient, platform=platform) in BANK
     with pytest.raises(ValueError, match="at least 1"):
         engine.choose(0, 5, gradient=False, platform="cpu")
+
+
+@pytest.mark.parametrize("rest", [0, 70])
+def test_a_bank_of_growing_poles_overflows_by_scan_where_its_state_does(rest):
+    inputs = jnp.zeros(120).at[rest:].set(1.0)
+    outputs, state = engine.filter_bank(engine.poles(np.log([10.0])), jnp.ones(1), inputs, method="scan")
+    overflow = rest + 39  # 1.1 10^38 is a float32, 1.1 10^39 is none
+    assert (engine.first_bad_step(outputs), bool(jnp.isinf(state[0]))) == (overflow, True)
+    np.testing.assert_allclose(outputs[rest : rest + 3], [1, 11, 111], rtol=1e-6)
