@@ -3,6 +3,7 @@
 Run by `make slurm`, which starts a cluster of one node for it.
 """
 
+import contextlib
 import copy
 import subprocess
 import sys
@@ -45,9 +46,13 @@ def interfere(what, folder, log):
             what(job)
             log.append(job)
             if what is warn:
-                while "Requeued job" not in next(folder.glob(f".stablessm-slurm-*/{job}_0_log.err")).read_text():
+                while time.monotonic() < deadline:
+                    told = [one.read_text() for one in folder.glob(f".stablessm-slurm-*/{job}_0_log.*")]
+                    if any("Requeued job" in one for one in told):
+                        log.append("requeued by itself")
+                        return
                     time.sleep(0.2)
-                log.append("requeued by itself")
+                log += told
             return
         time.sleep(0.2)
 
@@ -62,8 +67,9 @@ def cancel(job):
 
 
 def warn(job):
-    """Send the signal of an early warning; scancel itself waits until the job is no longer completing."""
-    subprocess.Popen(["scancel", "--signal=USR2", job])
+    """Send the signal of an early warning; scancel itself would wait for longer than the job needs to end."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        subprocess.run(["scancel", "--signal=USR2", job], capture_output=True, timeout=5)
 
 
 @pytest.fixture(scope="module")

@@ -71,6 +71,23 @@ def test_what_cannot_be_hired(arguments, sentence):
     assert str(caught.value).startswith(sentence) or sentence in str(caught.value)
 
 
+def test_workers_take_gpus_by_turns_and_threads_and_memory_are_pinned(monkeypatch, tmp_path):
+    from stablessm.sweeps.executors import pinning
+
+    monkeypatch.setattr(pinning.os, "environ", environment := {"CUDA_VISIBLE_DEVICES": "4,7", "OMP_NUM_THREADS": "3"})
+    pinning.take_gpu(3)
+    pinning.pin(2)
+    assert environment["CUDA_VISIBLE_DEVICES"] == "7" and environment["NPROC"] == "2"
+    assert environment["OMP_NUM_THREADS"] == "3" and environment["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false"
+    for number in range(3):
+        (tmp_path / str(number)).mkdir()
+    monkeypatch.setattr(pinning, "_INSTALLED", tmp_path)
+    for given, taken in (({}, "1"), ({"CUDA_VISIBLE_DEVICES": ""}, "")):
+        monkeypatch.setattr(pinning.os, "environ", given)
+        pinning.take_gpu(4)
+        assert given["CUDA_VISIBLE_DEVICES"] == taken
+
+
 class Unsteady(Executor):
     """Loses the tasks that `lost` says, and remembers how many were out at a time."""
 

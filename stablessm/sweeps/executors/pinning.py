@@ -7,11 +7,13 @@ who computes an element, not how.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 # NPROC is the size of XLA's own pool on the CPU.
 _THREADS = ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _MEMORY = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # JAX takes three quarters of a GPU else
 _GPUS = "CUDA_VISIBLE_DEVICES"
+_INSTALLED = Path("/proc/driver/nvidia/gpus")
 
 
 def pin(threads: int | None = None) -> None:
@@ -33,8 +35,10 @@ def share_memory() -> None:
 
 
 def take_gpu(rank: int) -> None:
-    """Let the worker of a rank see one of the GPUs that are named in CUDA_VISIBLE_DEVICES, by turns."""
+    """Let the worker of a rank see one GPU, by turns: of those in CUDA_VISIBLE_DEVICES, or of the machine's."""
     names = [name for name in os.environ.get(_GPUS, "").split(",") if name]
+    if _GPUS not in os.environ and _INSTALLED.is_dir():
+        names = [str(number) for number in range(len(list(_INSTALLED.iterdir())))]
     if names:
         os.environ[_GPUS] = names[rank % len(names)]
 
