@@ -100,7 +100,7 @@ def test_jobs_of_an_array_give_the_same_bytes(declaration, here, tmp_path, monke
     assert result.failures == {} and result.path.read_bytes() == here
     assert what is None or log, "no job ran for long enough to be disturbed"
     assert what is not warn or "requeued by itself" in log
-    assert not list(tmp_path.glob(".stablessm-slurm-*"))
+    assert what is cancel or not list(tmp_path.glob(".stablessm-slurm-*"))
 
 
 def test_workers_of_dask_that_are_jobs(declaration, here, tmp_path, monkeypatch):
@@ -123,3 +123,4 @@ def test_a_partition_that_is_not_there_is_one_sentence(declaration, tmp_path, mo
     monkeypatch.setenv("SBATCH_PARTITION", "nowhere")
     with pytest.raises(SweepError, match=r"^--executor slurm: the cluster takes no job \(.*partition"):
         execute(declaration, out=tmp_path / "out", measurements=MEASUREMENTS, executor="slurm")
+    assert not list(tmp_path.iterdir())

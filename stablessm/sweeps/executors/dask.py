@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +19,7 @@ from stablessm.parameterizations.numbers import quoted
 from stablessm.reading import read_bytes
 from stablessm.sweeps.errors import SweepError, first_line
 from stablessm.sweeps.executors import SLURM, Crew, Hiring, needed
+from stablessm.sweeps.executors.slurm import refusal
 
 SECONDS_TO_ANSWER = 10
 _OPTION = "--executor dask"
@@ -94,24 +94,15 @@ def _slurm_cluster(workers: int) -> Any:
         )
     except Exception as error:
         raise SweepError(f"--scheduler {SLURM}: the cluster cannot be started ({first_line(error)}).") from None
-    refused = _refusal(cluster.job_script())
-    if refused:
+    with tempfile.NamedTemporaryFile("w", suffix=".sh") as file:
+        file.write(cluster.job_script())
+        file.flush()
+        refused = refusal(file.name)
+    if refused:  # dask would try again and again without a word
         cluster.close()
         raise SweepError(f"--scheduler {SLURM}: the cluster takes no job ({refused}).")
     cluster.scale(jobs=workers)
     return cluster
-
-
-def _refusal(script: str) -> str:
-    """Return what sbatch says against a job, empty where it would take it; dask would try again without a word."""
-    with tempfile.NamedTemporaryFile("w", suffix=".sh") as file:
-        file.write(script)
-        file.flush()
-        try:
-            done = subprocess.run(["sbatch", "--test-only", file.name], capture_output=True, text=True, timeout=60)
-        except (OSError, subprocess.SubprocessError) as error:
-            return first_line(error)
-    return done.stderr.strip().splitlines()[-1] if done.returncode and done.stderr.strip() else ""
 
 
 def _window(client: Any, least: int) -> Callable[[], int]:

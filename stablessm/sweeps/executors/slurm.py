@@ -57,7 +57,11 @@ class Share:
 
 
 class Jobs(Executor):
-    """An executor over one of submitit's: what is submitted within a second becomes one array."""
+    """An executor over one of submitit's: what is submitted within a second becomes one array.
+
+    Attributes:
+        lost: whether a job has vanished.
+    """
 
     def __init__(self, submitting: Any, queued: Callable[[], set[str] | None]) -> None:
         """Start the thread that sends and watches.
@@ -70,6 +74,7 @@ class Jobs(Executor):
         self._new: list[tuple[Future[Any], Share]] = []
         self._sent: list[tuple[Future[Any], Any]] = []
         self._unseen: dict[str, int] = {}
+        self.lost = False
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="slurm", daemon=True)
         self._thread.start()
@@ -123,7 +128,8 @@ class Jobs(Executor):
             elif self._is_lost(job.job_id, queued):
                 with suppress(Exception):  # it may only be slow to come back into the queue
                     job.cancel()
-                future.set_exception(RuntimeError(f"job {job.job_id} ended without a result"))
+                self.lost = True
+                future.set_exception(RuntimeError(f"job {job.job_id} ended without a result; its log is kept"))
             else:
                 left.append((future, job))
         self._sent = left
@@ -155,6 +161,15 @@ def _said(error: Exception) -> str:
     return first_line(error)
 
 
+def refusal(*words: str) -> str:
+    """Return what sbatch says against a job, by its words; empty where it would take it."""
+    try:
+        done = subprocess.run(["sbatch", "--test-only", *words], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.SubprocessError) as error:
+        return first_line(error)
+    return (done.stderr.strip() or "it gives no reason").splitlines()[-1] if done.returncode else ""
+
+
 def _queued() -> set[str] | None:
     """Return the names of this user's jobs, of every task of an array; None where squeue does not answer."""
     command = ["squeue", "--noheader", "--array", "--user", getpass.getuser(), "--format", "%i"]
@@ -175,6 +190,8 @@ def opened(hiring: Hiring) -> Iterator[Crew]:
     for program in ("sbatch", "srun", "squeue"):
         if shutil.which(program) is None:
             raise SweepError(f"{_OPTION}: there is no {program} on this machine; run it where jobs are submitted.")
+    if said := refusal("--wrap", "true"):
+        raise SweepError(f"{_OPTION}: the cluster takes no job ({said}).")
     workers = hiring.workers or 1
     # Jobs read and write here, so it lies where the user is and not in a /tmp of this machine's own.
     folder = Path(tempfile.mkdtemp(prefix=".stablessm-slurm-", dir=Path.cwd()))
@@ -186,5 +203,8 @@ def opened(hiring: Hiring) -> Iterator[Crew]:
     except BaseException:
         jobs.shutdown(cancel_futures=True)
         raise
-    jobs.shutdown()
-    shutil.rmtree(folder, ignore_errors=True)
+    else:
+        jobs.shutdown()
+    finally:
+        if not jobs.lost:  # else their logs say why
+            shutil.rmtree(folder, ignore_errors=True)
