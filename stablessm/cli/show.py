@@ -160,7 +160,7 @@ def _made_by(path: Path, dataset: xr.Dataset) -> list[tuple[str, ...]]:
     except (OSError, ValueError):
         about = {}
     about = about if isinstance(about, dict) else {}
-    made |= {key: about[key] for key in ("commit", "finished", "seconds", "device") if about.get(key)}
+    made |= {key: about[key] for key in ("commit", "finished", "seconds", "device", "executor") if about.get(key)}
     checks = dataset.attrs.get("checks")
     made |= {f"checked {key}": value for key, value in (checks if isinstance(checks, dict) else {}).items()}
     return [(str(key), str(value)) for key, value in made.items()]
