@@ -127,7 +127,7 @@ def test_a_full_disk_keeps_what_is_done(base, measurements, tmp_path, small_disk
     assert again.path.read_bytes() == whole and 0 < seen[0] < 72
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_is_done_to_its_files_a_store_ends_in_a_sentence_or_in_its_dataset(finished, data):
     """Flipped bytes, cut and lost files, foreign ones: nothing but a sentence, and what is foreign stays there."""

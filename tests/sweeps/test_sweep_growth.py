@@ -36,7 +36,7 @@ def same_bits(old, new):
      "seed=2,1,0,5"],
 )  # fmt: skip
 @pytest.mark.parametrize("source", ["store", "dataset"])
-@pytest.mark.matrix(3)
+@pytest.mark.matrix(5)
 def test_only_the_new_cells_are_computed(go, tmp_path, longer, source):
     before = go()
     if source == "dataset":

@@ -99,11 +99,12 @@ execute(json.loads(sys.argv[1]), out=sys.argv[2], measurements=MEASUREMENTS, pro
 
 def test_killed_at_random_moments(base, measurements, tmp_path, request):
     """Twenty times with --full, else twice: whenever it is killed, nothing is lost and not a byte differs."""
-    base["axes"]["seed"] = {"range": 400}
+    times = 20 if request.config.getoption("--full") else 2
+    base["axes"]["seed"] = {"range": 20 * times}
     chance = random.Random(f"{time.time()}")
     script = RUNNING.format(here=str(Path(__file__).parent))
     done, moments = 0, []
-    for _ in range(20 if request.config.getoption("--full") else 2):
+    for _ in range(times):
         running = subprocess.Popen(
             [sys.executable, "-c", script, json.dumps(base), str(tmp_path / "killed")],
             stdout=subprocess.PIPE,

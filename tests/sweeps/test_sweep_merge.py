@@ -115,13 +115,10 @@ def test_what_is_no_part_is_refused(go, join, tmp_path):
 
 
 def test_the_command(call, tmp_path):
-    for folder, seeds in (("a", "0,1"), ("b", "2")):
-        words = ("--set", f"seed={seeds}", "--set", "width=2", "--set", "steps=2", "--set", "target=sine")
-        code, *_ = call("run", "largest_rate", *words, "--set", "optimizer=adam", "--set", "parameterization=exp",
-                        "--out", folder)  # fmt: skip
-        assert code == 0
-    code, out, _ = call("merge", "a/raw/largest_rate.zarr", "b/raw/largest_rate.nc", "--out", "c")
-    assert code == 0 and "saved c/raw/largest_rate.nc" in out and "cells are done" not in out
-    code, _, error = call("merge", "a/raw/largest_rate.zarr", "b/raw/largest_rate.nc", "--out", "c")
+    for folder, one in (("a", "exp"), ("b", "best")):
+        assert call("run", "maps", "--set", f"parameterization={one}", "--out", folder)[0] == 0
+    code, out, _ = call("merge", "a/raw/maps.zarr", "b/raw/maps.nc", "--out", "c")
+    assert code == 0 and "saved c/raw/maps.nc" in out and "cells are done" not in out
+    code, _, error = call("merge", "a/raw/maps.zarr", "b/raw/maps.nc", "--out", "c")
     assert code == 2 and error.count("\n") == 1 and "is there already" in error
     assert call("merge", "a", "--out", "d")[0] == 2 and call("merge", "a")[0] == 2
