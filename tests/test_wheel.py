@@ -84,11 +84,11 @@ def test_reproduce_writes_into_results_of_the_current_folder_and_a_second_one_ru
     assert first.returncode == 0, first.stderr
     written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
     pictures = {f"results/figures/gradient_scale.{kind}" for kind in ("pdf", "svg", "png")}
-    raw = {"results/raw/gradient_scale.nc", "results/raw/gradient_scale.provenance.json"}
+    raw = {f"results/raw/{name}" for name in ("gradient_scale.nc", "gradient_scale.provenance.json", ".made.json")}
     assert {name for name in written if ".zarr/" not in name} == pictures | raw
     assert all(name.startswith("results/") for name in written)
     before = (tmp_path / "results/raw/gradient_scale.nc").read_bytes()
-    second = installed.run("stablessm", "run", "gradient_scale", cwd=tmp_path)
+    second = installed.run("stablessm", "reproduce", "gradient_scale", cwd=tmp_path)
     assert second.returncode == 0, second.stderr
-    assert "nothing to run" in second.stdout
+    assert "nothing to do" in second.stdout
     assert (tmp_path / "results/raw/gradient_scale.nc").read_bytes() == before

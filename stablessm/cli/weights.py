@@ -31,7 +31,7 @@ def measure_weights(spec: Spec, given: Sequence[str], *, fresh: bool, out: Path 
     from stablessm import datasets
     from stablessm.cli.pipeline import writing
     from stablessm.measurements.own_weights import ratios_of, read_weights
-    from stablessm.sweeps import store
+    from stablessm.sweeps import stores
     from stablessm.sweeps.errors import StoreError
     from stablessm.sweeps.places import places
 
@@ -56,7 +56,7 @@ def measure_weights(spec: Spec, given: Sequence[str], *, fresh: bool, out: Path 
             return
         raise StoreError(f"'{path}' holds something else: give --fresh to replace it, or --out for another folder.")
     if folder.exists():
-        store.remove(folder)
+        stores.remove(folder)
     with writing():
         datasets.save(found, path)
     path.with_suffix(".provenance.json").unlink(missing_ok=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stablessm.sweeps import store as stores
+from stablessm.sweeps import stores
 from stablessm.sweeps.device import choose_devices, enable_compilation_cache
 from stablessm.sweeps.dispatch import Task, answers
 from stablessm.sweeps.executors import Hiring
@@ -19,6 +19,7 @@ from stablessm.sweeps.header import header_of
 from stablessm.sweeps.layout import DONE, Layout, join_coordinates
 from stablessm.sweeps.progress import Progress, Watcher
 from stablessm.sweeps.resume import Found, variables
+from stablessm.sweeps.store import Store
 from stablessm.sweeps.work import Answer, Worker, answer, ordered
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Computed(NamedTuple):
         about: what is worth noting in the provenance.
     """
 
-    store: stores.Store
+    store: Store
     progress: Progress
     about: dict[str, Any]
 
@@ -115,7 +116,7 @@ def _layout(found: Found, programs: Programs, measurements: Mapping[str, Measure
     return layout
 
 
-def _created(found: Found, folder: Path, layout: Layout) -> stores.Store:
+def _created(found: Found, folder: Path, layout: Layout) -> Store:
     if found.part is None:
         if folder.exists():
             stores.remove(folder)
@@ -131,9 +132,7 @@ def _order(plan: Plan, programs: Programs, left: Iterable[int]) -> list[int]:
     return order + [combination for combination in combinations if combination not in order]
 
 
-def _written(
-    came: Iterator[Answer], store: stores.Store, progress: Progress, watch: Callable[[Progress], None] | None
-) -> str:
+def _written(came: Iterator[Answer], store: Store, progress: Progress, watch: Callable[[Progress], None] | None) -> str:
     """Write answers as they come; return the names of the devices that gave them."""
     devices = set()
     for one in came:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stablessm import datasets
-from stablessm.sweeps import store as stores
+from stablessm.sweeps import stores
 from stablessm.sweeps.assemble import assemble
 from stablessm.sweeps.carry import Part, part_of_dataset, part_of_store
 from stablessm.sweeps.declarations import load_spec, spec_from_json, stored_text

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import xarray as xr
 
 from stablessm import datasets
-from stablessm.sweeps import store as stores
+from stablessm.sweeps import stores
 from stablessm.sweeps.carry import Part, part_of_dataset, part_of_store
 from stablessm.sweeps.declarations import load_spec, spec_from_json
 from stablessm.sweeps.errors import SpecError, StoreError
 from stablessm.sweeps.growth import grown, places_in, with_chunk_of
-from stablessm.sweeps.header import read_header
+from stablessm.sweeps.header import Header, read_header
 from stablessm.sweeps.layout import DONE, variables_of
 from stablessm.sweeps.plan import Plan
 from stablessm.sweeps.spec import Spec, difference
+from stablessm.sweeps.store import Store
 
 if TYPE_CHECKING:
     from stablessm.measurements.base import Measurement, Variable
@@ -36,7 +37,7 @@ class Found(NamedTuple):
     """
 
     plan: Plan
-    store: stores.Store | None = None
+    store: Store | None = None
     part: Part | None = None
     saved: xr.Dataset | None = None
     mended: tuple[int, ...] = ()
@@ -99,7 +100,7 @@ def variables(spec: Spec, measurements: Mapping[str, Measurement]) -> dict[str, 
     return variables_of(spec, measurement.variables(measurement.settings(**spec.settings)))
 
 
-def _same(found: Found, folder: Path, header: stores.Header, measurements: Mapping[str, Measurement]) -> Found:
+def _same(found: Found, folder: Path, header: Header, measurements: Mapping[str, Measurement]) -> Found:
     store = stores.open_store(folder, found.plan.spec, variables(found.plan.spec, measurements), header)
     found = found._replace(plan=store.plan, store=store)
     try:

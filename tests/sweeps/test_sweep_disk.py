@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stablessm.datasets import DatasetError, DatasetWriteError
-from stablessm.sweeps import store as stores
+from stablessm.sweeps import stores
 from stablessm.sweeps.declarations import load_spec
 from stablessm.sweeps.errors import StoreError, WriteError
 from stablessm.sweeps.layout import DONE, Layout

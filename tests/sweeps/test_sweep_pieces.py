@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from stablessm.datasets import load
-from stablessm.sweeps import store as stores
+from stablessm.sweeps.header import read_header
 from stablessm.sweeps.pieces import in_pieces, sharing
 from stablessm.sweeps.programs import Programs
 from stablessm.sweeps.run import execute
@@ -72,7 +72,7 @@ def test_a_work_item_that_does_not_fit_is_computed_in_halves_and_the_store_says_
         np.testing.assert_array_equal(halves.dataset[name], fits[name])
     about = json.loads(halves.path.with_suffix(".provenance.json").read_text())
     assert about["in_pieces"] == {str(item): 2 for item in range(6)}
-    again = stores.read_header(tmp_path / "four" / "raw" / "toy.zarr")
+    again = read_header(tmp_path / "four" / "raw" / "toy.zarr")
     assert again.digest and len(list((tmp_path / "four" / "raw" / "toy.zarr" / "pieces").glob("*.txt"))) == 6
 
 

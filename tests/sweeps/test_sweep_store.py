@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from stablessm.measurements.base import Variable
-from stablessm.sweeps import store as stores
+from stablessm.sweeps import stores
 from stablessm.sweeps.declarations import load_spec
 from stablessm.sweeps.errors import StoreError
 from stablessm.sweeps.layout import DONE, FAILED, PENDING, Layout

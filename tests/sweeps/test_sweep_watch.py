@@ -7,8 +7,9 @@ import types
 import pytest
 
 from stablessm.sweeps import snapshot as looking
-from stablessm.sweeps import store as stores
+from stablessm.sweeps import stores
 from stablessm.sweeps.errors import StoreError, SweepError
+from stablessm.sweeps.header import read_header
 from stablessm.sweeps.progress import Progress
 from stablessm.sweeps.run import execute
 from stablessm.sweeps.sinks import chosen, logging
@@ -33,7 +34,7 @@ def test_a_sweep_that_grew_and_failures_are_counted(base, measurements, tmp_path
     execute(base, out=tmp_path, measurements=measurements, overrides=["seed=0,1,2,3"])
     store = tmp_path / "raw" / "toy.zarr"
     assert looking.snapshot(store).progress.done == 24
-    header = stores.read_header(store)
+    header = read_header(store)
     spec = looking.load_spec(header.spec, measurements=measurements)
     opened = stores.open_store(store, spec, looking_variables(spec, measurements))
     opened.fail(0, "reason")

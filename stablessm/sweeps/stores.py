@@ -1,0 +1,152 @@
+"""How the folder of a store comes and goes: made, found again, owned by one run at a time, removed.
+
+The declaration and the layout lie beside the arrays in `sweep.json`; the folder appears by a rename once all of it is
+there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import zarr
+from zarr.codecs import Crc32cCodec
+
+from stablessm.datasets import sweep_stale
+from stablessm.measurements.base import Variable
+from stablessm.sweeps.carry import Part, carry
+from stablessm.sweeps.disk import named, writing_to
+from stablessm.sweeps.errors import StoreError, WriteError
+from stablessm.sweeps.header import HEADER, Header, header_of, layout_of, read_header, tables_of
+from stablessm.sweeps.layout import PENDING, STATUS, Layout, fill_value
+from stablessm.sweeps.plan import Plan
+from stablessm.sweeps.spec import Spec, difference
+from stablessm.sweeps.store import Store
+
+
+def create(path: Path, plan: Plan, layout: Layout, parts: Sequence[Part] = ()) -> Store:
+    """Make the store of a sweep; the folder appears once it is complete, in the place of the one there was.
+
+    Args:
+        path: its folder.
+        plan: its work.
+        layout: its arrays.
+        parts: what is done of it already.
+
+    Raises:
+        StoreError: the parts contradict one another.
+        WriteError: the disk refuses.
+    """
+    spec, length = plan.spec, plan.items * plan.spec.chunk
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    with writing_to(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        sweep_stale(path.parent.glob(f"{path.name}.*.partial"))
+        group = zarr.open_group(str(partial), mode="w-", zarr_format=3)
+        for name, variable in {**layout.variables, "status": STATUS}.items():
+            inner = layout.shape(name) if name != "status" else ()
+            group.create_array(
+                name,
+                shape=(length, *inner),
+                chunks=(spec.chunk, *inner),
+                dtype=variable.dtype,
+                fill_value=PENDING if name == "status" else fill_value(variable.dtype),
+                compressors=[Crc32cCodec()],
+            )
+        (partial / HEADER).write_text(
+            json.dumps(header_of(plan, layout).model_dump(), indent=1, sort_keys=True, ensure_ascii=False)
+        )
+    try:
+        if parts:
+            carry(parts, Store(partial, layout, plan))
+        with writing_to(path):
+            if path.exists():
+                os.rename(path, _before(path))
+            os.rename(partial, path)
+            shutil.rmtree(_before(path), ignore_errors=True)
+    except (StoreError, WriteError):
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    return Store(path, layout, plan)
+
+
+def recover(path: Path) -> None:
+    """Put back a store whose run was killed in the moment between setting it aside and putting its successor there."""
+    with writing_to(path):
+        if _before(path).is_dir():
+            if os.path.lexists(path):
+                shutil.rmtree(_before(path))
+            else:
+                os.rename(_before(path), path)
+
+
+def open_store(path: Path, spec: Spec, variables: Mapping[str, Variable], header: Header | None = None) -> Store:
+    """Open the store of this very sweep, to go on with it.
+
+    Args:
+        path: its folder.
+        spec: the sweep asked for.
+        variables: the variables it must hold.
+        header: what `read_header` said of it, where it has been asked.
+
+    Raises:
+        StoreError: the folder is damaged or foreign, or holds another sweep; the difference is in the sentence.
+    """
+    header = read_header(path) if header is None else header
+    if header.digest != spec.digest or header.variables != tables_of(variables):
+        with named(path):
+            lines = difference(header.spec, spec.document()) or ["the program's own maps or variables changed"]
+        raise StoreError(
+            f"'{path}' holds a different sweep ({'; '.join(lines)}): "
+            "give --fresh to replace it, or --out for another folder."
+        )
+    with named(path):
+        layout, plan = layout_of(header, variables), Plan(spec, tuple(header.earlier))
+        plan.runs  # noqa: B018  (checks the earlier grids)
+    return Store(path, layout, plan)
+
+
+def remove(path: Path) -> None:
+    """Delete a store, after making sure that it is one and that nobody writes it.
+
+    Raises:
+        StoreError: the folder is foreign, or in use.
+        WriteError: the disk refuses.
+    """
+    read_header(path)
+    with locked(path), writing_to(path):
+        sweep_stale(path.parent.glob(f"{path.name}.*.partial"))
+        grave = path.with_name(f"{path.name}.{os.getpid()}.partial")
+        os.rename(path, grave)
+        shutil.rmtree(grave)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Own the store for the duration, so that no two runs write it; a killed run lets go by dying.
+
+    What a killed run left half-written is swept first.
+
+    Raises:
+        StoreError: another run owns it.
+    """
+    with open(path / HEADER) as file:
+        try:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:  # no such locks on this system
+            pass
+        except OSError:
+            raise StoreError(f"'{path}' is being written by another run; wait for it, or give --out.") from None
+        with writing_to(path):
+            sweep_stale(path.rglob("*.partial"))
+        yield
+
+
+def _before(path: Path) -> Path:
+    return path.with_name(f"{path.name}.before")
