@@ -41,7 +41,7 @@ def create(path: Path, plan: Plan, layout: Layout, parts: Sequence[Part] = ()) -
         StoreError: the parts contradict one another.
         WriteError: the disk refuses.
     """
-    spec, length = plan.spec, plan.items * plan.spec.chunk
+    path, spec, length = _home(path), plan.spec, plan.items * plan.spec.chunk
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     with writing_to(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,6 +76,7 @@ def create(path: Path, plan: Plan, layout: Layout, parts: Sequence[Part] = ()) -
 
 def recover(path: Path) -> None:
     """Put back a store whose run was killed in the moment between setting it aside and putting its successor there."""
+    path = _home(path)
     with writing_to(path):
         if _before(path).is_dir():
             if os.path.lexists(path):
@@ -117,6 +118,7 @@ def remove(path: Path) -> None:
         StoreError: the folder is foreign, or in use.
         WriteError: the disk refuses.
     """
+    path = _home(path)
     read_header(path)
     with locked(path), writing_to(path):
         sweep_stale(path.parent.glob(f"{path.name}.*.partial"))
@@ -146,6 +148,11 @@ def locked(path: Path) -> Iterator[None]:
         with writing_to(path):
             sweep_stale(path.rglob("*.partial"))
         yield
+
+
+def _home(path: Path) -> Path:
+    """Return where the folder lies: behind a link it comes and goes on the disk that was chosen, and the link stays."""
+    return path.resolve() if path.is_symlink() else path
 
 
 def _before(path: Path) -> Path:

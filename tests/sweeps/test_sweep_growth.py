@@ -102,6 +102,21 @@ def test_an_interrupted_growth_goes_on(go):
     assert (after.dataset.status == 1).all()
 
 
+def test_a_linked_store_grows_and_is_replaced_where_it_lies(go, tmp_path):
+    before = go()
+    link, home = tmp_path / "out" / "raw" / "toy.zarr", tmp_path / "disk" / "mine.zarr"
+    home.parent.mkdir()
+    link.rename(home)
+    link.symlink_to(home)
+    after = go("seed=0,1,2,7")
+    assert after.computed == after.dataset.status.size - 18
+    same_bits(before.dataset, after.dataset)
+    assert go("seed=0,1,2,7").computed == 0
+    assert go(fresh=True).dataset.identical(before.dataset)
+    assert link.readlink() == home and os.listdir(home.parent) == ["mine.zarr"]
+    assert sorted(file.name for file in link.parent.iterdir()) == ["toy.nc", "toy.provenance.json", "toy.zarr"]
+
+
 def test_a_kill_between_the_two_renames_loses_nothing(go, tmp_path, monkeypatch):
     before = go()
     rename, calls = os.rename, []
