@@ -144,7 +144,7 @@ def _tables(path: Path, dataset: xr.Dataset) -> Iterator[tuple[str, tuple[str, .
             body.append(("all", *(str(int(where.sum())) for where in counts.values())))
             yield f"{name}: {one.attrs['long_name']}", ("", *counts), body
     variables = [
-        (str(name), _dimensions(one), one.attrs["units"], _range(one), one.attrs["long_name"])
+        (str(name), _dimensions(one), one.attrs["units"], _range(one, dataset.get("status")), one.attrs["long_name"])
         for name, one in dataset.data_vars.items()
     ]
     yield "variables", ("name", "dimensions", "units", "range", "meaning"), variables
@@ -177,13 +177,20 @@ def _values(coordinate: xr.DataArray) -> str:
     return ", ".join(shown if len(shown) <= 6 else [*shown[:4], "...", shown[-1]])
 
 
-def _range(variable: xr.DataArray) -> str:
+def _range(variable: xr.DataArray, status: xr.DataArray | None) -> str:
+    """Return the range of its numbers in the cells that are done, and how many are strange or not there yet."""
     import numpy as np
+    import xarray as xr
 
     if "flag_meanings" in variable.attrs or variable.dtype.kind not in "fiu" or variable.dtype == np.uint64:
         return ""
-    values = variable.values.ravel()
+    done = np.ones(variable.shape, bool)
+    if status is not None and set(status.dims) <= set(variable.dims):
+        done = xr.broadcast(status == 1, variable)[0].transpose(*variable.dims).values
+    values = variable.values[done]
     finite = values[np.isfinite(values)]
     span = f"{finite.min():.4g} to {finite.max():.4g}" if finite.size else "nothing finite"
-    strange = {"inf": int(np.isinf(values).sum()), "nan": int(np.isnan(values).sum())}
+    strange = {
+        "inf": int(np.isinf(values).sum()), "nan": int(np.isnan(values).sum()), "not done": int((~done).sum()),
+    }  # fmt: skip
     return ", ".join([span, *(f"{count} {kind}" for kind, count in strange.items() if count)])

@@ -96,6 +96,18 @@ def test_show_says_what_made_it_and_counts_outcomes(call, folder):
     assert sum(map(int, counts[1:])) == 2 * 2 * 4
 
 
+def test_show_tells_what_is_not_done_from_nan(call, folder):
+    file = folder / "raw" / "lr_stability.nc"
+    half = datasets.load(file)
+    half["status"] = xr.zeros_like(half.outcome, dtype="int8") + (half.seed == 0)
+    half["status"].attrs = {"long_name": "status of the cell", "units": "1"}
+    half["test_accuracy"] = half.test_accuracy.where(half.status == 1).assign_attrs(half.test_accuracy.attrs)
+    half["test_accuracy"][{"seed": 0, "learning_rate": -1}] = np.nan
+    datasets.save(half, file)
+    (row,) = [line for line in call("show", file)[1].splitlines() if line.startswith("test_accuracy")]
+    assert "2 nan, 8 not done" in row
+
+
 def test_csv_is_tidy(call, folder):
     assert call("analyse", "lr_stability", "--out", folder)[0] == 0
     assert call("show", "lr_stability", "--csv", folder / "t.csv", "--out", folder)[0] == 0
