@@ -43,6 +43,7 @@ def create(path: Path, plan: Plan, layout: Layout, parts: Sequence[Part] = ()) -
     """
     path, spec, length = _home(path), plan.spec, plan.items * plan.spec.chunk
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    new_folders = [folder for folder in path.parents if not folder.exists()]
     with writing_to(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         sweep_stale(path.parent.glob(f"{path.name}.*.partial"))
@@ -70,6 +71,9 @@ def create(path: Path, plan: Plan, layout: Layout, parts: Sequence[Part] = ()) -
             shutil.rmtree(_before(path), ignore_errors=True)
     except (StoreError, WriteError):
         shutil.rmtree(partial, ignore_errors=True)
+        for folder in new_folders:
+            with contextlib.suppress(OSError):  # something else has come into it
+                folder.rmdir()
         raise
     return Store(path, layout, plan)
 
