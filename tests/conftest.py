@@ -50,6 +50,7 @@ def call(capsys, tmp_path, monkeypatch):
     from stablessm.cli import main
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # runners of tests set it, and tables would be as narrow
 
     def run(*arguments):
         with pytest.raises(SystemExit) as stopped:

@@ -46,8 +46,10 @@ def quotients(decay, weight, link):
     s, slope = decay(weight), (decay(weight + step) - decay(weight - step)) / (2 * step)
     if link == "continuous":
         return abs(slope) / s**2 / abs(weight), slope**2 / (4 * s**3)
-    slope = slope * mpmath.exp(-s) if link == "exponential" else slope
-    f = mpmath.exp(-s) if link == "exponential" else 1 - s
+    f = 1 - s
+    if link == "exponential":
+        f = mpmath.exp(-s) if s < 1e9 else mpmath.mpf(0)  # mpmath would need as many digits as s has
+        slope = slope * f
     return abs(slope) / (1 - abs(f)) ** 2 / abs(weight), (1 + f * f) * slope**2 / (1 - f * f) ** 3
 
 
