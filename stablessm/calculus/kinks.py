@@ -6,13 +6,11 @@ from stablessm.calculus.approach import contradicts
 from stablessm.calculus.enclosure import enclose
 from stablessm.calculus.exponentials import natural
 from stablessm.calculus.limits import limit_at
-from stablessm.calculus.outcomes import Undecided
+from stablessm.calculus.outcomes import SYMPY_GAVE_UP, Undecided
 
 _KINKS = (sympy.Abs, sympy.Max, sympy.Min, sympy.sign)
 _STEPS = tuple(sympy.Integer(10) ** power for power in (300, 64, 16, 12, 6, 3))
 _INFINITE = (sympy.oo, -sympy.oo)
-# What a symbolic engine raises where it breaks: then there is no limit, and nothing else is at fault.
-_BROKEN = (NotImplementedError, ValueError, TypeError, AttributeError, RecursionError, ArithmeticError)
 
 
 def one_sided_limit(expression: sympy.Expr, variable: sympy.Symbol, point: sympy.Expr, side: str) -> sympy.Expr:
@@ -44,7 +42,7 @@ def one_sided_limit(expression: sympy.Expr, variable: sympy.Symbol, point: sympy
     try:
         value = limit_at(_on_branch(expression, variable, point, side), variable, point, side)
         refuted = contradicts(expression, variable, point, side, value)
-    except _BROKEN as error:
+    except SYMPY_GAVE_UP as error:
         raise Undecided(f"the limit of {expression} as {variable} tends to {point}") from error
     if refuted:
         raise Undecided(f"the limit of {expression} as {variable} tends to {point}: enclosures speak against {value}")

@@ -7,12 +7,9 @@ import sympy
 from stablessm.calculus.approach import contradicts
 from stablessm.calculus.exponentials import in_exponentials
 from stablessm.calculus.orders import limit_by_orders
-from stablessm.calculus.outcomes import Undecided
+from stablessm.calculus.outcomes import SYMPY_GAVE_UP, Undecided
 
 _INFINITE = (sympy.oo, -sympy.oo)
-# What sympy.limit raises where it finds no limit: its own NotImplementedError, and whatever breaks on its way there.
-# The search then goes on, and ends as `Undecided`.
-_GIVEN_UP = (NotImplementedError, ValueError, TypeError, AttributeError, RecursionError, ArithmeticError)
 
 
 @lru_cache(maxsize=4096)
@@ -81,7 +78,7 @@ def limit_at(expression: sympy.Expr, variable: sympy.Symbol, point: sympy.Expr, 
         for form in forms:
             try:
                 value = sympy.limit(form, variable, point, "-" if side == "-" else "+")
-            except _GIVEN_UP:
+            except SYMPY_GAVE_UP:
                 continue
             if _usable(value, variable) and contradicts(expression, variable, point, side, value) is False:
                 return value

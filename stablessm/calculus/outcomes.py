@@ -15,3 +15,10 @@ class Undefined(ArithmeticError):
 
 class Unresolved(ArithmeticError):
     """An interval is too wide, or a number too large, to tell whether the value exists."""
+
+
+# What SymPy raises where it finds no value, and what breaks on its way there. NotImplementedError is SymPy's word for
+# "I have no rule for this limit": an answer of the library, and nothing that is unfinished here. Whoever catches these
+# goes on with another method, and ends as `Undecided` where none is left. RuntimeError, its parent, would catch more:
+# an interruption that comes while a class is made arrives as one.
+SYMPY_GAVE_UP = (NotImplementedError, ValueError, TypeError, AttributeError, RecursionError, ArithmeticError)
