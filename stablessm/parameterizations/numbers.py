@@ -47,3 +47,13 @@ def quoted(value: Any) -> str:
         return f"a {type(value).__name__} nested too deeply"
     half = (_LONGEST - 3) // 2
     return text if len(text) <= _LONGEST else f"{text[:half]}...{text[len(text) - half - 1 :]}"
+
+
+def printable(text: str) -> str:
+    """Return a text as one line of an error shows it: what cannot be printed becomes its escape.
+
+    Example:
+        >>> print(printable("name.\\n"))
+        name.\\n
+    """
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from stablessm.parameterizations.numbers import quoted
+from stablessm.parameterizations.numbers import printable, quoted
 
 
 class SpecError(ValueError):
@@ -56,10 +56,11 @@ class Where:
         return Where(self.source, ".".join([*([self.key] if self.key else []), *parts]), self.folder)
 
     def error(self, message: str) -> SpecError:
-        """Return a `SpecError` saying `message` about this place."""
-        if self.source.startswith("--"):
-            return SpecError(f"{self.source} {self.key}".rstrip() + f": {message}.")
-        return SpecError(f"'{self.source}'" + (f", key '{self.key}'" if self.key else "") + f": {message}.")
+        """Return a `SpecError` saying `message` about this place, on one line whatever the user's names hold."""
+        source, key = printable(self.source), printable(self.key)
+        if source.startswith("--"):
+            return SpecError(f"{source} {key}".rstrip() + f": {message}.")
+        return SpecError(f"'{source}'" + (f", key '{key}'" if key else "") + f": {message}.")
 
     def unknown(self, kind: str, name: object, legal: Iterable[str]) -> SpecError:
         """Return a `SpecError` for a name that is not among the legal ones, with the nearest of them."""
