@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 
+import hypothesis
 import pytest
 
 _CASES = pytest.StashKey[Counter]()
@@ -12,6 +13,13 @@ FLOAT64 = os.environ.get("JAX_ENABLE_X64", "").lower() in ("1", "true", "yes", "
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="Run every case of every matrix, and the slow tests.")
     parser.addoption("--slurm", action="store_true", help="Run the tests of a SLURM cluster, and no others.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let Hypothesis draw the same examples in every `make test`; `make test-full` draws new ones."""
+    hypothesis.settings.register_profile("repeatable", derandomize=True)
+    if not config.getoption("--full"):
+        hypothesis.settings.load_profile("repeatable")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
