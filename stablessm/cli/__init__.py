@@ -9,6 +9,7 @@ import typer
 
 from stablessm.cli.analyse import analyse
 from stablessm.cli.bench import bench
+from stablessm.cli.design import design
 from stablessm.cli.diff import diff
 from stablessm.cli.draw import draw
 from stablessm.cli.listing import list_
@@ -47,6 +48,7 @@ def _common(
 
 
 app.command("list")(list_)
+app.command()(design)
 app.command()(verify)
 app.command()(run)
 app.command()(analyse)
