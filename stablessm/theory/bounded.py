@@ -100,5 +100,5 @@ def _stated(identity, problem, found, condition, given):
     if witness is None:
         return Statement(identity, "undecided", f"{shown}; tried: a weight at which it is large", condition)
     weight, size = witness
-    shown = f"{shown}; it is {float(size):.3g} at w = {float(value_at(weight, {})):.6g}"
+    shown = f"{shown}; it is {float(size):.3g} at w = {float(value_at(weight, {})):.10g}"
     return Statement(identity, "refuted", shown, condition, counterexample_at(problem, weight, values))

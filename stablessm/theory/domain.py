@@ -124,6 +124,23 @@ def under_stability(problem: Problem) -> tuple[Problem, list[Requirement]]:
     needed = open_ones(list(range_of(problem).requirements))
     if not needed:
         raise Undecided("no condition on the constants makes the map stable")
+    return _built_in(problem, needed), needed
+
+
+def under_positive_eigenvalues(problem: Problem) -> tuple[Problem, list[Requirement]]:
+    """The problem under the link 1 - s, with the condition for stability and for lambda >= 0 built into the constants.
+
+    Raises:
+        Undecided: there is no such condition, or it cannot be built in.
+    """
+    found = range_of(problem)
+    needed = open_ones([*found.requirements, *(Requirement(1 - e.value, strict=False) for e in found.extremes)])
+    if not needed:
+        raise Undecided("no condition on the constants makes lambda >= 0")
+    return _built_in(problem, needed), needed
+
+
+def _built_in(problem, needed):
     forward, back = assumed(needed)
     names = problem.names + tuple((new, str(new)) for new in back)
-    return replace(problem.substituted(forward), values=(), names=names, back=tuple(back.items())), needed
+    return replace(problem.substituted(forward), values=(), names=names, back=tuple(back.items()))

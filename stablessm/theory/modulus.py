@@ -5,34 +5,33 @@ With margin m (|f| in continuous, 1 - |f| in discrete time) the definition asks 
     sup_w sup_{|w~ - w| <= beta} |m(w)/m(w~) - 1| <= g(beta),
 
 that is, for ln m to be uniformly continuous; the least g is e^omega - 1, omega its modulus of continuity. (For two
-stable real modes the integral of |e^{f~ t} - e^{f t}| is |1/f~ - 1/f|.) Two theorems decide it:
+stable real modes the integral of |e^{f~ t} - e^{f t}| is |1/f~ - 1/f|.) Three theorems decide it:
 
 1. If K = sup |m'/m| is finite then omega(beta) <= K beta. If |m'/m| has the limit K at infinity, or is K there, then
    omega(beta) = K beta: the difference of ln m over an interval of length beta that moves to infinity tends to K beta.
 2. If m -> 0 at a finite weight, or |m'/m| -> oo at infinity, no g exists: by the mean value theorem the difference of
    ln m over an interval of fixed length grows without bound.
+3. If |m'/m| is infinite at finite weights only, where m is continuous and not 0, then ln m is uniformly continuous: it
+   is so on a compact interval around these weights by continuity, and outside it by theorem 1.
 
-Otherwise omega is the supremum of ln m(w - h) - ln m(w + h), 2 h = beta, found like the range of any map; where that is
-not found, the bound e^{K beta} - 1 stands.
+The least g is then found in closed form (least.py); where it is not, the bound e^{K beta} - 1 stands. Under the link
+1 - s a closed form may hold while lambda >= 0 only; then that condition is said.
 """
 
 import sympy
 
-from stablessm.calculus.limits import limit_at, normal, tidy
+from stablessm.calculus.limits import limit_at, normal
 from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.bounded import bounded
 from stablessm.theory.bounds import Bound, Quantity, bound_of
 from stablessm.theory.criteria import stable_cells
-from stablessm.theory.domain import Cell, cells_of
+from stablessm.theory.domain import Cell, under_positive_eigenvalues
+from stablessm.theory.failure import failing_pair
 from stablessm.theory.jumps import jump_of
-from stablessm.theory.pieces import pieces_of
+from stablessm.theory.least import Least, by_slope, largest_ratio
 from stablessm.theory.problem import Problem, W
-from stablessm.theory.ranges import extremes_of
-from stablessm.theory.signs import constant_sign, sign_at, sign_on
+from stablessm.theory.signs import constant_sign
 from stablessm.theory.statement import Statement
-
-BETA = sympy.Symbol("beta", positive=True)
-"""The size of a perturbation of the weight."""
 
 _INFINITE = (sympy.oo, -sympy.oo)
 _NAME = {"continuous": "|f'/f|", "one-minus": "|f'|/(1 - |f|)", "exponential": "|f'|/(1 - |f|)"}
@@ -40,22 +39,33 @@ _NAME = {"continuous": "|f'/f|", "one-minus": "|f'|/(1 - |f|)", "exponential": "
 
 def modulus(problem: Problem) -> Statement:
     """Is the map a stable reparameterization in the sense of Definition 3.2, and with which modulus?"""
+    seen: list[tuple[Problem, tuple[Cell, ...], Bound]] = []
 
     def quantities(case):
-        cells = stable_cells(case)
-        if jump_of(cells, lambda cell: cell.margin()) is not None:
-            raise Undecided("the modulus of a margin that jumps")
-        slopes = [Quantity(c.lower, c.upper, normal(c.slope() / c.margin())) for c in cells]
-        found = bound_of(slopes)
-        for blow_up in found.blow_ups:
-            _check_failure(cells, blow_up)
+        cells, slopes, found = _slopes(case)
+        harmful = [one for one in found.blow_ups if not _is_harmless(cells, one)]
+        if found.blow_ups and not harmful:
+            raise Undecided(f"a bound for {_NAME[case.link]}, which is infinite at weights where the margin is not")
         edges = _edges(cells)
-        if edges and not found.blow_ups:
+        if edges and not harmful:
             raise Undecided(f"perturbations of the weight beyond {edges[0]}, where the map is not stable")
-        shown = "" if found.blow_ups else f"{_modulus_text(case, cells, found)}; "
-        return shown, _NAME[case.link], slopes
+        seen.append((case, cells, found))
+        return "", _NAME[case.link], slopes
 
-    return bounded("modulus", problem, quantities)
+    statement = _by_continuity(problem) or bounded("modulus", problem, quantities)
+    if statement.verdict == "proved":
+        return _with_least(problem, statement, seen)
+    if statement.verdict == "refuted" and seen:
+        return _with_failure(problem, statement, *seen[-1])
+    return statement
+
+
+def _slopes(case: Problem) -> tuple[tuple[Cell, ...], list[Quantity], Bound]:
+    cells = stable_cells(case)
+    if jump_of(cells, lambda cell: cell.margin()) is not None:
+        raise Undecided("the modulus of a margin that jumps")
+    slopes = [Quantity(c.lower, c.upper, normal(c.slope() / c.margin())) for c in cells]
+    return cells, slopes, bound_of(slopes)
 
 
 def _edges(cells: tuple[Cell, ...]) -> list[sympy.Expr]:
@@ -70,81 +80,99 @@ def _edges(cells: tuple[Cell, ...]) -> list[sympy.Expr]:
     return edges
 
 
-def _check_failure(cells, blow_up) -> None:
-    """An infinite slope refutes the modulus at infinity, at an edge, and where the margin vanishes or is infinite."""
+def _is_harmless(cells, blow_up) -> bool:
+    """Whether an infinite slope lies where the margin is continuous and not 0 (theorem 3), and says nothing."""
     point = blow_up.point
     if point in _INFINITE or point in _edges(cells):
-        return
+        return False
     cell = next(c for c in cells if (c.lower, c.upper) == (blow_up.quantity.lower, blow_up.quantity.upper))
     margin = limit_at(cell.margin(), W, point, blow_up.side)
-    if margin not in _INFINITE and constant_sign(margin) != 0:
-        raise Undecided(f"the modulus near {point}, where the slope is infinite and the margin is not 0")
-
-
-def _modulus_text(case: Problem, cells: tuple[Cell, ...], slope: Bound) -> str:
-    """g(beta) in closed form, exact where a theorem gives it."""
-    at_infinity = any(point in _INFINITE for _, point, _ in slope.values)
-    if len(slope.values) == 1 and (at_infinity or slope.constant is not None):
-        return f"g(beta) = {case.text(sympy.exp(slope.values[0][0] * BETA) - 1)}"
-    try:
-        exact = largest_ratio(case) - 1
-        return f"g(beta) = {case.text(tidy(exact))}"
-    except Undecided:
-        if not slope.values:
-            return "g(beta) <= e^(K beta) - 1, K the supremum"
-        levels = [case.text(value) for value, _, _ in slope.values]
-        least = levels[0] if len(levels) == 1 else f"max({', '.join(levels)})"
-        return f"g(beta) <= exp(({least})*beta) - 1"
-
-
-def largest_ratio(case: Problem) -> sympy.Expr:
-    """sup over w of m(w)/m(w~) at distance beta, as an expression of beta and the constants.
-
-    Raises:
-        Undecided: the supremum was not found, or does not increase with beta.
-    """
-    if case.link == "one-minus" and {cell.branch for cell in cells_of(case)} != {"s"}:
-        raise Undecided("the modulus across lambda = 0")
-    margin = 1 - sympy.exp(-case.decay) if case.link == "exponential" else case.decay
-    if any(node.args[0].has(sympy.exp) for node in margin.atoms(sympy.exp)):
-        raise Undecided("the supremum of a quotient of exponentials of exponentials")
-    ratio = normal(margin.subs(W, W - BETA / 2) / margin.subs(W, W + BETA / 2))
-    largest, place = None, None
-    for extreme in extremes_of(ratio, pieces_of(ratio, W), W):
-        if extreme.weight in _INFINITE:
-            above = constant_sign(extreme.value - 1)
-        else:
-            above = sign_at(ratio - 1, W, extreme.weight)
-        if above is None:
-            raise Undecided(f"whether {extreme.value} exceeds 1")
-        if above == 0:
-            continue
-        value = extreme.value if above > 0 else 1 / extreme.value
-        if largest is None or _compared(value, largest) > 0:
-            largest, place = value, extreme
-    if largest is None:
-        raise Undecided("a weight at which the ratio is not 1")
-    if not (_increasing(largest) or _increasing_at(ratio, place)):
-        raise Undecided(f"whether {largest} increases with beta")
-    return largest
-
-
-def _compared(first, second) -> int:
-    sign = constant_sign(first - second)
-    if sign is None and sympy.simplify(first - second) == 0:
-        sign = 0
+    sign = 1 if margin in _INFINITE else constant_sign(margin)
     if sign is None:
-        raise Undecided(f"which of {first} and {second} is larger")
-    return sign
+        raise Undecided(f"whether the margin is 0 at {point}, where the slope is infinite")
+    return margin not in _INFINITE and sign != 0
 
 
-def _increasing(ratio) -> bool:
-    return sign_on(sympy.diff(ratio, BETA), BETA, sympy.Integer(0), sympy.oo) == 1
+def _by_continuity(problem: Problem) -> Statement | None:
+    """Theorem 3, where it applies."""
+    for case in dict.fromkeys((problem, problem.specialised())):
+        try:
+            cells, _, found = _slopes(case)
+            harmless = [one for one in found.blow_ups if _is_harmless(cells, one)]
+            if not harmless or len(harmless) < len(found.blow_ups) or _edges(cells):
+                continue
+        except Undecided:
+            continue
+        points = ", ".join(dict.fromkeys(problem.text(one.point) for one in harmless))
+        shown = (
+            f"ln m, m the margin, is continuous; {_NAME[case.link]} is infinite at w = {points} only and bounded "
+            "away from there, so that ln m is uniformly continuous"
+        )
+        names = ", ".join(f"{symbol} > 0" for symbol in case.constants)
+        return Statement("modulus", "proved", shown, problem.rename(f"all {names}") if names else None)
+    return None
 
 
-def _increasing_at(ratio, place) -> bool:
-    """At an interior maximum in w the derivative of the maximum in beta is the partial one, w held fixed."""
-    if place.side or place.span or place.weight in _INFINITE:
-        return False
-    grows, above = sign_at(sympy.diff(ratio, BETA), W, place.weight), sign_at(ratio - 1, W, place.weight)
-    return grows is not None and above is not None and grows * above > 0
+def _with_least(problem: Problem, statement: Statement, seen: list) -> Statement:
+    """The statement with the least g, or with the bound that the slope gives."""
+    given = dict(problem.values)
+    bound = _bound_text(*seen[-1][::2]) if seen else None
+    for case, condition, applies in _cases(problem, seen, given):
+        least = _least(case, seen)
+        if least is None:
+            continue
+        shown = f"g(beta) = {case.text(least.growth())}"
+        if condition:
+            shown += f" for {condition}, where lambda >= 0"
+        shown += f"; {least.where(case)}"
+        if applies or bound is None:
+            return statement.preceded(shown)
+        return statement.preceded(f"{shown}; {bound}")
+    return statement.preceded(bound) if bound else statement
+
+
+def _cases(problem, seen, given):
+    """Cases in which a closed form is looked for, the most general first: (case, its condition, whether it applies)."""
+    yield from ((case, None, True) for case in dict.fromkeys([problem, *(case for case, _, _ in seen)]))
+    if problem.link == "one-minus" and problem.constants:
+        try:
+            case, needed = under_positive_eigenvalues(problem)
+        except Undecided:
+            pass
+        else:
+            condition = problem.rename(" and ".join(sympy.sstr(one.relation()) for one in needed))
+            held = [one.holds(given) for one in needed]
+            if False not in held or problem.specialised().constants:
+                yield case, condition, all(held)
+    if problem.specialised() != problem:
+        yield problem.specialised(), None, True
+
+
+def _least(case: Problem, seen: list) -> Least | None:
+    slope = next((found for other, _, found in seen if other == case), None)
+    if slope is not None:
+        least = by_slope(slope)
+        if least is not None:
+            return least
+    try:
+        return largest_ratio(case)
+    except Undecided:
+        return None
+
+
+def _bound_text(case: Problem, slope: Bound) -> str:
+    if not slope.values:
+        return "g(beta) <= exp(K*beta) - 1, K the supremum"
+    levels = [case.text(value) for value, _, _ in slope.values]
+    least = f"({levels[0]})" if len(levels) == 1 else f"max({', '.join(levels)})"
+    return f"g(beta) <= exp({least}*beta) - 1"
+
+
+def _with_failure(problem: Problem, statement: Statement, case: Problem, cells: tuple[Cell, ...], found: Bound):
+    """The refutation with a pair of weights at distance beta whose margins have no bounded ratio."""
+    chosen = dict(statement.counterexample.constants)
+    values = dict.fromkeys(case.constants, sympy.Integer(1)) | dict(problem.values)
+    names = dict(case.names)
+    values |= {symbol: sympy.Rational(str(chosen[names[symbol]])) for symbol in values if names.get(symbol) in chosen}
+    shown = failing_pair(case, cells, found, values, _edges(cells))
+    return statement.preceded(f"no g exists: {shown}") if shown else statement

@@ -10,10 +10,11 @@ from itertools import pairwise
 
 import sympy
 
+from stablessm.calculus.limits import limit_at, normal
 from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.problem import Restriction
 from stablessm.theory.restrictions import is_real, restrictions_in
-from stablessm.theory.signs import sign_on
+from stablessm.theory.signs import constant_sign, sign_on
 from stablessm.theory.zeros import zeros_on
 
 _KINKS = (sympy.Abs, sympy.Max, sympy.Min, sympy.sign)
@@ -106,12 +107,34 @@ def signed_cells(part: Piece, w: sympy.Symbol) -> list[tuple[Piece, int]]:
     if sign is not None:
         return [(part, sign)]
     cells = []
-    for cell in part.split(zeros_on(part.expression, w, part.lower, part.upper)):
+    try:
+        zeros = zeros_on(part.expression, w, part.lower, part.upper)
+    except Undecided:
+        sign = _sign_by_critical_values(part, w)
+        if sign is None:
+            raise
+        return [(part, sign)]
+    for cell in part.split(zeros):
         sign = sign_on(cell.expression, w, cell.lower, cell.upper)
         if sign is None:
             raise Undecided(f"the sign of {cell.expression} on ({cell.lower}, {cell.upper})")
         cells.append((cell, sign))
     return cells
+
+
+def _sign_by_critical_values(part: Piece, w: sympy.Symbol) -> int | None:
+    """The sign of an expression whose zeros are not found: that of all its critical values and of its end limits.
+
+    Between neighbouring critical points it is monotone and lies between the values there.
+    """
+    slope = normal(sympy.diff(part.expression, w))
+    try:
+        inner = [constant_sign(part.expression.subs(w, p)) for p in zeros_on(slope, w, part.lower, part.upper)]
+        ends = [limit_at(part.expression, w, part.lower, "+"), limit_at(part.expression, w, part.upper, "-")]
+    except Undecided:
+        return None
+    ends = [constant_sign(end) for end in ends]
+    return next((s for s in (1, -1) if all(one == s for one in inner) and all(one in (0, s) for one in ends)), None)
 
 
 def _is_kink(node, w) -> bool:

@@ -38,6 +38,24 @@ class _Printer(StrPrinter):
             return f"1/{below}"
         return super()._print_Pow(expr, rational)
 
+    def _print_Add(self, expr: sympy.Add, order: str | None = None) -> str:
+        """A positive term first: 1 - b*s and not -b*s + 1."""
+        terms = self._as_ordered_terms(expr, order=order)
+        first = next((term for term in terms if not term.could_extract_minus_sign()), terms[0])
+        if first is terms[0]:
+            return super()._print_Add(expr, order=order)
+        parts = [first, *(term for term in terms if term is not first)]
+        return super()._print_Add(sympy.Add(*parts, evaluate=False), order="none")
+
+    def _print_Mul(self, expr: sympy.Mul) -> str:
+        """One root for all: sqrt(a/b) and not sqrt(a)/sqrt(b)."""
+        roots = [factor for factor in expr.args if factor.is_Pow and abs(factor.exp) == sympy.S.Half]
+        if len(roots) < 2 or any(root.base.is_negative for root in roots):
+            return super()._print_Mul(expr)
+        others = sympy.Mul(*(factor for factor in expr.args if factor not in roots))
+        inside = sympy.Mul(*(root.base ** (2 * root.exp) for root in roots))
+        return self._print(others * sympy.Function("sqrt", positive=True)(inside))
+
     def _print_Abs(self, expr: sympy.Abs) -> str:
         return f"abs({self._print(expr.args[0])})"
 
@@ -102,7 +120,8 @@ class Problem:
         if not isinstance(expression, sympy.Basic):
             return self.rename(str(expression))
         if expression.has(*dict(self.back)):
-            expression = sympy.factor(expression.subs(dict(self.back)))
+            plain = expression.subs(dict(self.back))
+            expression = plain if plain.has(sympy.exp) else sympy.factor(plain)
         return self.rename(_Printer().doprint(expression))
 
     def rename(self, text: str) -> str:

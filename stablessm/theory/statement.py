@@ -1,6 +1,6 @@
 """A statement about a map, and what came of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy
 
@@ -31,9 +31,9 @@ class CounterExample:
 
     def text(self) -> str:
         """The weight, the eigenvalue and the constants chosen, in words."""
-        eigenvalue = "not real" if self.eigenvalue is None else f"{self.eigenvalue:.6g}"
+        eigenvalue = "not real" if self.eigenvalue is None else f"{self.eigenvalue:.10g}"
         chosen = "".join(f", {name} = {value:g}" for name, value in self.constants)
-        return f"w = {self.weight:.6g}, eigenvalue {eigenvalue}{chosen}"
+        return f"w = {self.weight:.10g}, eigenvalue {eigenvalue}{chosen}"
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,10 @@ class Statement:
     counterexample: CounterExample | None = None
     method: str = "symbolic"
     seconds: float = 0.0
+
+    def preceded(self, text: str) -> "Statement":
+        """The statement with something said before what was found."""
+        return replace(self, expression=f"{text}; {self.expression}")
 
     def grounds(self) -> list[tuple[str | None, str]]:
         """What was found, part by part, the condition and the counter-example: (what it is called, text)."""

@@ -1,7 +1,9 @@
 """The criteria, Definition 3.2 and the curvature, against dense scans and the tables of sections 3 and 4."""
 
 import math
+import re
 
+import mpmath
 import numpy as np
 import pytest
 import sympy
@@ -10,7 +12,8 @@ from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization
 from stablessm.theory.criteria import criterion, gradient_over_weight, lipschitz, solution
 from stablessm.theory.curvature import curvature, largest_step
 from stablessm.theory.domain import cells_of
-from stablessm.theory.modulus import BETA, largest_ratio, modulus
+from stablessm.theory.least import BETA, largest_ratio
+from stablessm.theory.modulus import modulus
 from stablessm.theory.problem import S, W, problem_of
 
 
@@ -148,7 +151,13 @@ def test_lipschitz(name, verdict, text):
         ("sigmoid", "one-minus", "g(beta) = exp(beta) - 1"),
         ("tanh", "one-minus", "g(beta) = exp(2*beta) - 1"),
         ("clip", "continuous", "g(beta) = beta/floor"),
-        ("best", "continuous", "g(beta) ="),
+        ("best", "continuous", "g(beta) = exp(2*asinh(beta*sqrt(a/b)/2)) - 1; attained at w = beta/2 - "),
+        ("clip", "continuous", "attained at w = -beta - floor, w~ = -floor"),
+        ("tanh", "one-minus", "approached as w -> -oo, w~ = beta + w"),
+        ("softplus", "continuous", "approached as w -> -oo, w~ = w - beta"),
+        ("exp", "continuous", "at every w, with w~ = w - beta"),
+        ("sqrt(abs(w))+1", "continuous", "|f'/f| is infinite at w = 0 only"),
+        ("1+w^3*exp(-w^2)", "continuous", "g(beta) <="),
     ],
 )
 def test_moduli_of_definition_3_2(name, link, text):
@@ -157,9 +166,30 @@ def test_moduli_of_definition_3_2(name, link, text):
     assert text in statement.expression
 
 
-@pytest.mark.parametrize("name", ["direct", "relu", "square"])
-def test_maps_that_are_no_stable_reparameterization(name):
-    assert modulus(problem(name)).verdict == "refuted"
+@pytest.mark.parametrize("name", ["direct", "relu", "square", "1/(a*w^2)", "exp(w^2)", "exp(-exp(w))"])
+def test_maps_that_are_no_stable_reparameterization_have_a_pair_that_shows_it(name):
+    case = problem(name, "continuous")
+    statement = modulus(case)
+    assert statement.verdict == "refuted"
+    number = r"(-?[0-9.e+-]+)"
+    found = re.search(
+        rf"no g exists: \|m\(w\)/m\(w~\) - 1\| = {number} at w = {number}, w~ = {number},", statement.expression
+    )
+    said, weight, other = (mpmath.mpf(text) for text in found.groups())
+    decay = sympy.lambdify(W, case.decay.subs(dict.fromkeys(case.constants, 1)), "mpmath")
+    assert abs(weight - other) <= 1 + 1e-9
+    assert decay(weight) / decay(other) - 1 == pytest.approx(said, rel=0.01)
+    assert said > 1e5
+
+
+def test_an_edge_of_the_stable_set_leaves_no_modulus():
+    assert "not stable beyond w = 0" in modulus(problem("w^0.5+1")).expression
+
+
+def test_modulus_of_best_in_discrete_time_in_general():
+    for b in (1.0, 2.0):
+        text = modulus(problem("best", "one-minus", b=b)).expression
+        assert "g(beta) = exp(2*asinh(beta*sqrt(a/b)/2)) - 1 for b >= 1, where lambda >= 0" in text
 
 
 @pytest.mark.parametrize("b, verdict", [(0.5, "refuted"), (0.6, "proved"), (1.0, "proved")])
@@ -171,7 +201,7 @@ def test_modulus_of_best_in_discrete_time(b, verdict):
 @pytest.mark.parametrize("b, beta, expected", [(0.5, 0.1, 0.15177447), (0.5, 0.5, 1.0), (0.1, 0.1, 0.37015621)])
 def test_exact_modulus_of_best(b, beta, expected):
     case = problem("best", a=1, b=b)
-    ratio = largest_ratio(case).subs(dict(case.values)).subs(BETA, sympy.Rational(str(beta)))
+    ratio = largest_ratio(case).ratio.subs(dict(case.values)).subs(BETA, sympy.Rational(str(beta)))
     assert float(ratio) - 1 == pytest.approx(expected, rel=1e-7)
     assert float(ratio) == pytest.approx(math.exp(2 * math.asinh(beta * math.sqrt(1 / b) / 2)), rel=1e-12)
     w = np.linspace(-6, 6, 200_001)
