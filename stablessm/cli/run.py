@@ -31,7 +31,9 @@ def run(
     ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Replace an earlier run of this name.")] = False,
     out: Out = None,
-    chunk: Annotated[int | None, typer.Option(help="Cells in one work item; a stored setting.")] = None,
+    chunk: Annotated[
+        str | None, typer.Option(metavar="N|auto", help="Cells in one work item, a stored setting; auto fits a device.")
+    ] = None,
     weights: Annotated[
         list[str] | None,
         typer.Option(metavar="[LABEL=]FILE.npz", help="Measure these weights and gradients (gradient_ratio only)."),
@@ -56,7 +58,7 @@ def run(
 
         stablessm run lr_stability --set "parameterization=exp,best(b=0.1)" --set "learning_rate=log(1e-3,1,8)"
 
-        stablessm run lr_stability --set seed=0,1,2 --set steps=200 --dry-run
+        stablessm run lr_stability --set seed=0,1,2 --set steps=200 --chunk auto --dry-run
 
         stablessm run gradient_ratio --weights exp=run1.npz --weights best=run2.npz --out mine
 
@@ -80,7 +82,7 @@ def run(
         raise SpecError(f"--device: {unknown('device', device, DEVICES)}.")
     check(out, writing=not dry_run)
     use_data_folder(data)
-    spec = load_spec(experiment, scale=scale, overrides=set_ or (), chunk=chunk)
+    spec = load_spec(experiment, scale=scale, overrides=set_ or (), chunk=_whole(chunk))
     if weights:
         from stablessm.cli.weights import measure_weights
 
@@ -154,8 +156,10 @@ def _describe(spec: Spec, device: str) -> None:
 
     from stablessm.measurements import MEASUREMENTS
     from stablessm.sweeps.estimate import estimate
+    from stablessm.sweeps.fitting import fitted
     from stablessm.sweeps.plan import Plan
 
+    spec = fitted(spec, MEASUREMENTS[spec.measurement], device=device)
     plan = Plan(spec)
     typer.echo(f"{spec.name} ({spec.scale} scale): {spec.measurement}")
     for name, values in spec.coordinates().items():
@@ -179,6 +183,12 @@ def _describe(spec: Spec, device: str) -> None:
     )
     if cost.largest_chunk is not None:
         typer.echo(f"the memory holds work items of up to {cost.largest_chunk} cells (--chunk)")
+
+
+def _whole(text: str | None) -> int | str | None:
+    """Return an integer where a text is one; what else it may be is for the declaration to say."""
+    whole = text is not None and text.isascii() and text.removeprefix("-").isdecimal() and len(text) < 20
+    return int(text) if whole else text
 
 
 def _listed(values: list[Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -68,6 +69,23 @@ def show(
             typer.echo(f"saved {file}")
     if csv is None and latex is None:
         _print(path, found[names] if names else found)
+        _tell_of_store(path.with_suffix(".zarr"))
+
+
+def _tell_of_store(folder: Path) -> None:
+    """Say where the store beside a dataset is not whole any more: the dataset is, but merging and growing need both."""
+    from stablessm.sweeps.errors import SpecError, StoreError
+    from stablessm.sweeps.snapshot import lost
+
+    if not (folder / "sweep.json").is_file():
+        return
+    try:
+        said = lost(folder)
+    except (StoreError, SpecError) as error:
+        typer.echo(f"note: the dataset is whole, but {error}")
+        return
+    if said:
+        typer.echo(f"note: the dataset is whole, but {said}; stablessm run computes them again")
 
 
 def _watch(name: str, scale: str, out: Path | None, seconds: float) -> None:
@@ -80,8 +98,12 @@ def _watch(name: str, scale: str, out: Path | None, seconds: float) -> None:
     if path.suffix != ".zarr":
         spec = load_spec(name, scale=scale)
         name, path = spec.name, places(out).store(spec.name, spec.scale)
-    if not path.exists():
-        raise MissingDataset(f"'{path}' is not there: no run of it has begun in this folder")
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        raise MissingDataset(f"'{path}' is not there: no run of it has begun in this folder") from None
+    except OSError:  # said when it is read
+        pass
     follow(name, path, seconds)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -69,7 +70,7 @@ def load_spec(
     *,
     scale: str = "quick",
     overrides: Iterable[str] = (),
-    chunk: int | None = None,
+    chunk: int | str | None = None,
     measurements: Mapping[str, Measurement] | None = None,
 ) -> Spec:
     """Return the checked spec of an experiment; every scale it declares is checked, whichever is asked for.
@@ -79,7 +80,7 @@ def load_spec(
             document (as `Spec.document()` gives it), or a `Spec`.
         scale: "quick" or "full"; a `Spec` or a stored document keeps its own.
         overrides: texts "axis=v1,v2" or "setting=value", applied over the declaration and its scale.
-        chunk: cells in one work item, over the declaration's.
+        chunk: cells in one work item, over the declaration's; "auto" to have them fitted to the device.
         measurements: the registry of measurements; the package's own by default.
 
     Raises:
@@ -101,7 +102,8 @@ def load_spec(
     if isinstance(source, Spec):
         if not texts and chunk is None:
             return source
-        source = source.document()
+        kept = {"user": source.chunk, "auto": "auto"}.get(source.chunk_from)
+        source, chunk = source.document(), kept if chunk is None else chunk
     if isinstance(source, Mapping):
         name = source.get("name")
         document, folder = dict(source), ""
@@ -149,7 +151,7 @@ def stored_text(path: Path) -> str:
         StoreError: the folder is.
         SpecError: it is no dataset of a sweep.
     """
-    if path.is_dir() or path.suffix == ".zarr":
+    if path.suffix == ".zarr" or os.path.isdir(path):  # Path.is_dir raises where a folder may not be searched
         from stablessm.sweeps.header import read_header
 
         return json.dumps(read_header(path).spec)
@@ -225,7 +227,7 @@ def _resolve(
     where: Where,
     measurement: Measurement,
     texts: tuple[str, ...],
-    chunk: int | None,
+    chunk: int | str | None,
 ) -> Spec:
     """Lay the scale and the overrides over the base, each value remembering where it came from, and check it all."""
     over: _Scale = getattr(declaration.scale, scale)
@@ -261,6 +263,7 @@ def _resolve(
         where=where,
     )
     given = [one for one in places_of_chunk.values() if one[0] is not None]
+    size, decided = resolve_chunk(given[-1] if given else None, resolved)
     return Spec(
         name=declaration.name,
         measurement=declaration.measurement,
@@ -271,5 +274,6 @@ def _resolve(
         scale=scale,
         axes=resolved,
         settings=resolved_settings,
-        chunk=resolve_chunk(given[-1] if given else None, resolved),
+        chunk=size,
+        chunk_from=decided,
     )

@@ -29,17 +29,31 @@ def is_cut(file: Path, size: int) -> bool:
     return False
 
 
+def is_refusal(error: BaseException) -> bool:
+    """Whether the system refuses to read a file, which says nothing of what the file holds."""
+    absent = FileNotFoundError | NotADirectoryError | IsADirectoryError
+    return isinstance(error, OSError) and error.errno is not None and not isinstance(error, absent)
+
+
 @contextlib.contextmanager
 def named(path: Path) -> Iterator[None]:
-    """Turn whatever zarr raises on a damaged folder into one sentence."""
+    """Turn whatever zarr raises on a folder that is damaged, or that may not be read, into one sentence."""
     try:
         yield
     except StoreError:
         raise
     except Exception as error:
+        if is_refusal(error):
+            raise StoreError(_unreadable(path, error)) from None
         detail = str(error).strip().splitlines()
         reason = detail[0].rstrip(".") if detail else type(error).__name__
         raise StoreError(f"'{path}' is damaged ({reason}); it is not overwritten, move it away first.") from None
+
+
+def _unreadable(path: Path, error: BaseException) -> str:
+    file, reason = getattr(error, "filename", None), getattr(error, "strerror", None) or error
+    which = f"'{file}' in it" if file and Path(str(file)) != path else "it"
+    return f"'{path}' cannot be read ({which}: {str(reason).lower()}); nothing is changed."
 
 
 @contextlib.contextmanager

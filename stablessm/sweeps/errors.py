@@ -85,6 +85,21 @@ def unknown(kind: str, name: object, legal: Iterable[str]) -> str:
     return f"unknown {kind} {quoted(name)}{hint} (known: {listing})"
 
 
+def another_sweep(path: object, lines: Iterable[str]) -> StoreError:
+    """Return the error of a sweep that is in the way of another one.
+
+    Args:
+        path: of its store or dataset.
+        lines: what keeps the two apart, as `spec.difference` says it.
+    """
+    lines = list(lines)
+    leave = "leave --chunk out to go on with it, " if all(one.startswith("chunk:") for one in lines) else ""
+    return StoreError(
+        f"'{path}' holds a different sweep ({'; '.join(lines)}): "
+        f"{leave}give --fresh to replace it, or --out for another folder."
+    )
+
+
 def first_line(error: BaseException) -> str:
     """Return the kind of an exception and the first line of its text, at most 300 characters."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

@@ -7,14 +7,12 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from stablessm.sweeps.device import choose_device, enable_compilation_cache
+from stablessm.sweeps.fitting import largest_chunk
 from stablessm.sweeps.layout import Layout, join_coordinates, variables_of
 from stablessm.sweeps.plan import Plan
 
 if TYPE_CHECKING:
     from stablessm.measurements.base import Measurement
-
-
-_PART = 0.8  # of the memory; the rest is for the starts, the results and whatever else is in it
 
 
 class Estimate(NamedTuple):
@@ -65,10 +63,11 @@ def estimate(plan: Plan, measurement: Measurement, *, device: str = "auto", core
         programs.check_memory(working)
         refuse_too_large_dataset(plan, layout)
         began = time.perf_counter()
-        held = programs.compile(0).result()
+        programs.compile(0).result()
         compiled = time.perf_counter()
         programs.run(plan.item(0), layout)
         ended = time.perf_counter()
+        held = programs.compile(programs.largest(working)).result()
         compiles = len({programs.served(combination) for combination in working})
     item, compiling = ended - compiled, compiled - began
     return Estimate(
@@ -77,19 +76,6 @@ def estimate(plan: Plan, measurement: Measurement, *, device: str = "auto", core
         item_seconds=item,
         total_seconds=item * plan.items + compiling * math.ceil(compiles / max(1, cores)),
         stored_bytes=plan.items * spec.chunk * layout.cell_bytes,
-        largest_chunk=_largest_chunk(plan, compiled_bytes(held), memory_of(chosen)),
+        largest_chunk=largest_chunk(plan, compiled_bytes(held), memory_of(chosen)),
         device=f"{chosen.platform} {chosen.device_kind}",
     )
-
-
-def _largest_chunk(plan: Plan, needed: int, there: int) -> int | None:
-    """Return the cells of a work item that take most of the memory, no more than a combination has.
-
-    Args:
-        plan: the work.
-        needed: bytes of a work item as large as it is now, all of them counted as growing with it.
-        there: bytes of memory.
-    """
-    if not needed:
-        return None
-    return max(1, min(plan.cells_per_combination, int(_PART * there / needed * plan.spec.chunk)))

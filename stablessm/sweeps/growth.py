@@ -12,7 +12,6 @@ from typing import Any
 
 from stablessm.sweeps.entries import Entry
 from stablessm.sweeps.plan import Grid, Plan
-from stablessm.sweeps.resolve import default_chunk
 from stablessm.sweeps.spec import Spec, difference
 
 
@@ -37,8 +36,15 @@ def places_in(old: Spec, new: Spec) -> Grid | None:
 
 
 def with_chunk_of(old: Spec, new: Spec) -> Spec:
-    """Return the new sweep, with the work items of the old one unless it asks for a size of its own."""
-    return new.model_copy(update={"chunk": old.chunk}) if new.chunk == default_chunk(new.axes) else new
+    """Return the new sweep, with the work items of the old one unless its user asks for a size of their own."""
+    return new if new.chunk_from == "user" else new.model_copy(update={"chunk": old.chunk, "chunk_from": "user"})
+
+
+def in_the_way(old: Spec, new: Spec) -> list[str]:
+    """Say what keeps one sweep from growing into another, as `difference` does; axes that have only grown do not."""
+    held = {name for name, values in old.axes.items() if set(map(key, values)) <= set(map(key, new.axes.get(name, ())))}
+    lines = difference(old.document(), with_chunk_of(old, new).document())
+    return [line for line in lines if line.partition(":")[0] not in {f"axes.{name}" for name in held}]
 
 
 def grown(spec: Spec, plans: Sequence[Plan]) -> Plan:

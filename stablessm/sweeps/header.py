@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from stablessm.measurements.base import Variable
+from stablessm.sweeps.disk import is_refusal, named
 from stablessm.sweeps.errors import StoreError
 from stablessm.sweeps.layout import Layout
 from stablessm.sweeps.plan import Plan
@@ -81,11 +82,14 @@ def read_header(path: Path) -> Header:
     """Return what `sweep.json` of a store says.
 
     Raises:
-        StoreError: the folder is damaged or foreign.
+        StoreError: the folder is damaged or foreign, or may not be read.
     """
     try:
         return Header.model_validate(json.loads((path / HEADER).read_text()))
-    except (OSError, ValueError, RecursionError):  # pydantic's own error is a ValueError
+    except (OSError, ValueError, RecursionError) as error:  # pydantic's own error is a ValueError
+        if is_refusal(error):
+            with named(path):
+                raise
         raise StoreError(
             f"'{path}' is damaged or no store of stablessm; it is not overwritten, move it away first."
         ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -121,7 +122,7 @@ def _is_ascending(values: Sequence[Any]) -> bool:
 
 def _part(path: Path, measurements: Mapping[str, Measurement]) -> Part:
     spec = spec_from_json(stored_text(path), measurements=measurements)
-    if path.is_dir():
+    if os.path.isdir(path):
         store = stores.open_store(path, spec, variables(spec, measurements))
         with stores.locked(path):
             store.mend()

@@ -125,12 +125,16 @@ class Programs:
         """
         if not combinations:
             return
-        served = self.served(max(combinations, key=self._size))
+        served = self.served(self.largest(combinations))
         try:
             self._traced[served] = self._trace(served, self.plan.spec.chunk)
         except Exception:  # raised again when its work items run
             return
         self._refuse_too_large(least_bytes(self._traced[served].jaxpr), self.plan.spec.chunk)
+
+    def largest(self, combinations: Sequence[int]) -> int:
+        """Return the static combination whose cells take most memory, by its sizes and precision."""
+        return max(combinations, key=self._size)
 
     def _refuse_too_large(self, needed: int, cells: int) -> None:
         spec = self.plan.spec

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from stablessm.measurements.base import Measurement
 
 DEFAULT_CHUNK = 64
+AUTO = "auto"
 MOST_CELLS = 10**7
 
 Raw = Mapping[str, tuple[Any, Where]]
@@ -149,18 +150,21 @@ def _refuse_lost_settings(
             raise where.at("settings").error(f"in {precision}, the precision of this sweep, {clause}") from None
 
 
-def resolve_chunk(raw: tuple[Any, Where] | None, axes: Mapping[str, tuple[Any, ...]]) -> int:
-    """Return the cells of a work item: as given, else all traced cells of a static combination, 64 at most.
+def resolve_chunk(raw: tuple[Any, Where] | None, axes: Mapping[str, tuple[Any, ...]]) -> tuple[int, str]:
+    """Return the cells of a work item, and who decided them (`Spec.chunk_from`).
+
+    They are as given; else all traced cells of a static combination, 64 at most, to be fitted to the device where
+    "auto" is given.
 
     Raises:
-        SpecError: no integer from 1 to 1000000.
+        SpecError: no integer from 1 to 1000000, and not "auto".
     """
-    if raw is None:
-        return default_chunk(axes)
+    if raw is None or raw[0] == AUTO:
+        return default_chunk(axes), AUTO if raw else "default"
     value, place = raw
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 10**6:
-        raise place.error(f"the chunk must be an integer from 1 to 1000000, but got {quoted(value)}")
-    return value
+        raise place.error(f"the chunk must be an integer from 1 to 1000000, or {AUTO}, but got {quoted(value)}")
+    return value, "user" if place.source.startswith("--") else "declaration"
 
 
 def default_chunk(axes: Mapping[str, tuple[Any, ...]]) -> int:

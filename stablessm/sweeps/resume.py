@@ -13,8 +13,8 @@ from stablessm import datasets
 from stablessm.sweeps import stores
 from stablessm.sweeps.carry import Part, part_of_dataset, part_of_store
 from stablessm.sweeps.declarations import load_spec, spec_from_json
-from stablessm.sweeps.errors import SpecError, StoreError
-from stablessm.sweeps.growth import grown, places_in, with_chunk_of
+from stablessm.sweeps.errors import SpecError, StoreError, another_sweep
+from stablessm.sweeps.growth import grown, in_the_way, places_in, with_chunk_of
 from stablessm.sweeps.header import Header, read_header
 from stablessm.sweeps.layout import DONE, variables_of
 from stablessm.sweeps.plan import Plan
@@ -83,7 +83,9 @@ def look(
         before = None if header.digest == spec.digest else _loaded(header.spec, measurements)
         spec = _like(before, spec)
         _refuse_other(path, saved, old, spec)
-        if before is not None and before.chunk == spec.chunk and places_in(before, spec) is not None:
+        if before is not None and (lines := in_the_way(before, spec)):
+            raise another_sweep(folder, lines)
+        if before is not None and places_in(before, spec) is not None:
             return _grown_from_store(folder, before, spec, saved, measurements)
         return _same(Found(Plan(spec), saved=saved), folder, header, measurements)
     spec = _like(old, spec)
@@ -104,7 +106,7 @@ def _same(found: Found, folder: Path, header: Header, measurements: Mapping[str,
     store = stores.open_store(folder, found.plan.spec, variables(found.plan.spec, measurements), header)
     found = found._replace(plan=store.plan, store=store)
     try:
-        if found.complete:
+        if found.complete and not store.lost():
             return found
     except StoreError:  # what is cut short is mended, what is damaged is named again
         pass
@@ -147,11 +149,9 @@ def _refuse_other(path: Path, saved: xr.Dataset | None, old: Spec | None, spec: 
     if old is not None and old.chunk == spec.chunk and places_in(old, spec) is not None:
         return
     try:
-        lines = difference(dict(json.loads(saved.attrs["spec"])), spec.document())
+        other = dict(json.loads(saved.attrs["spec"]))
     except (KeyError, TypeError, ValueError, RecursionError):
-        lines = difference({}, spec.document())
+        other = {}
+    lines = (old and in_the_way(old, spec)) or difference(other, spec.document())
     if lines:
-        raise StoreError(
-            f"'{path}' holds a different sweep ({'; '.join(lines)}): "
-            "give --fresh to replace it, or --out for another folder."
-        )
+        raise another_sweep(path, lines)

@@ -15,7 +15,9 @@ from stablessm.sweeps.assemble import assemble
 from stablessm.sweeps.compute import compute
 from stablessm.sweeps.declarations import load_spec
 from stablessm.sweeps.executors import Hiring
+from stablessm.sweeps.fitting import fitted
 from stablessm.sweeps.folders import check
+from stablessm.sweeps.plan import Plan
 from stablessm.sweeps.progress import Progress, Watcher
 from stablessm.sweeps.provenance import provenance
 from stablessm.sweeps.resume import look
@@ -46,7 +48,7 @@ def run_sweep(
     *,
     scale: str = "quick",
     overrides: Iterable[str] = (),
-    chunk: int | None = None,
+    chunk: int | str | None = None,
     out: str | Path | None = None,
     device: str = "auto",
     fresh: bool = False,
@@ -75,7 +77,7 @@ def execute(
     *,
     scale: str = "quick",
     overrides: Iterable[str] = (),
-    chunk: int | None = None,
+    chunk: int | str | None = None,
     out: str | Path | None = None,
     device: str = "auto",
     fresh: bool = False,
@@ -91,7 +93,8 @@ def execute(
         spec: a bundled name, the path of a TOML file, a document, or a `Spec`.
         scale: "quick" or "full".
         overrides: texts "axis=v1,v2" or "setting=value".
-        chunk: cells in one work item; a stored setting.
+        chunk: cells in one work item; a stored setting. "auto" fits them to the device. Where a sweep is there
+            already its own size is kept, unless another is given here or in `overrides`.
         out: folder of the results; see `places`.
         device: "auto", "cpu" or "gpu".
         fresh: True to replace an earlier sweep of this name, whatever it was.
@@ -121,6 +124,8 @@ def execute(
     spec = load_spec(spec, scale=scale, overrides=overrides, chunk=chunk, measurements=measurements)
     path, folder = where.dataset(spec.name, spec.scale), where.store(spec.name, spec.scale)
     found = look(spec, path, folder, measurements, fresh=fresh)
+    if found.plan.spec.chunk_from == "auto":  # nothing of it is there yet
+        found = found._replace(plan=Plan(fitted(spec, measurements[spec.measurement], device=device)))
     measurement, plan, store = measurements[spec.measurement], found.plan, found.store
     began = time.perf_counter()
     if found.saved is not None and found.complete:

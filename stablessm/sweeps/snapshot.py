@@ -10,11 +10,13 @@ import numpy as np
 import zarr
 
 from stablessm.sweeps.declarations import load_spec
+from stablessm.sweeps.disk import is_refusal, named
 from stablessm.sweeps.errors import StoreError, first_line, ours
 from stablessm.sweeps.header import HEADER, read_header
-from stablessm.sweeps.layout import DONE, FAILED
+from stablessm.sweeps.layout import DONE, FAILED, variables_of
 from stablessm.sweeps.plan import Plan
 from stablessm.sweeps.progress import Progress
+from stablessm.sweeps.stores import open_store
 
 if TYPE_CHECKING:
     from stablessm.measurements.base import Measurement
@@ -64,8 +66,36 @@ def snapshot(path: Path, measurements: Mapping[str, Measurement] | None = None) 
     except Exception as error:  # whatever zarr and a strange header raise
         if ours(error):
             raise
+        if is_refusal(error):
+            with named(path):
+                raise
         raise StoreError(f"'{path}' is damaged ({first_line(error)}).") from None
     return Snapshot(progress, _is_written(path))
+
+
+def lost(path: Path, measurements: Mapping[str, Measurement] | None = None) -> str:
+    """Say which results a store lacks although it calls them done; empty where it lacks none.
+
+    Args:
+        path: its folder.
+        measurements: the registry; the package's own by default.
+
+    Raises:
+        StoreError: the folder is damaged or foreign.
+        SpecError: a sweep that this version cannot read.
+    """
+    if measurements is None:
+        from stablessm.measurements import MEASUREMENTS as measurements
+    header = read_header(path)
+    spec = load_spec(header.spec, measurements=measurements)
+    measurement = measurements[spec.measurement]
+    variables = variables_of(spec, measurement.variables(measurement.settings(**spec.settings)))
+    store = open_store(path, spec, variables, header)
+    gone = store.lost()
+    if not gone:
+        return ""
+    first = next(iter(gone.values())).relative_to(path)
+    return f"'{path.name}' has lost results of {len(gone)} of {store.items} work items ({first})"
 
 
 def _is_written(path: Path) -> bool | None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from stablessm.sweeps.axes import AXES
 from stablessm.sweeps.entries import Entry
@@ -30,6 +30,9 @@ class Spec(BaseModel):
             entries.
         settings: every setting of the measurement, defaults included.
         chunk: cells in one work item.
+        chunk_from: who decided it: "user" (the command line, or an argument), "declaration", "auto" (a first guess, to
+            be fitted to the device) or "default". Only a user's own holds against that of a sweep that is there
+            already. Not part of the document.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,6 +47,7 @@ class Spec(BaseModel):
     axes: dict[str, tuple[Any, ...]]
     settings: dict[str, Any]
     chunk: int
+    chunk_from: Literal["user", "declaration", "auto", "default"] = Field(default="declaration", exclude=True)
 
     @property
     def static_axes(self) -> dict[str, tuple[Any, ...]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import zarr
 
-from stablessm.sweeps.disk import is_cut, named, push, writing_to
+from stablessm.sweeps.disk import is_cut, is_refusal, named, push, writing_to
 from stablessm.sweeps.errors import StoreError, first_line
 from stablessm.sweeps.layout import DONE, FAILED, PENDING, STATUS, Layout
 from stablessm.sweeps.plan import Plan
@@ -43,7 +43,7 @@ class Store:
         # A chunk of nothing but fill values is written too, so that a missing file always means a lost one.
         with named(path), zarr.config.set({"array.write_empty_chunks": True}):
             group = zarr.open_group(str(path), mode="r+", zarr_format=3, use_consolidated=False)
-            self._arrays = {name: group[name] for name in (*layout.variables, "status")}
+            self._arrays = {name: _array(group, name) for name in (*layout.variables, "status")}
             for name, variable in {**layout.variables, "status": STATUS}.items():
                 array, inner = self._arrays[name], layout.shape(name) if name != "status" else ()
                 laid_out = array.shape, array.chunks, array.dtype
@@ -110,21 +110,36 @@ class Store:
         Returns:
             The numbers of the work items that are to be computed again; hold `locked` meanwhile.
         """
-        cut = []
-        with named(self.path), writing_to(self.path):
-            for number in range(self.items):
-                if is_cut(self._chunk("status", number), self.chunk):
-                    self._chunk("status", number).unlink()
+        with named(self.path):
+            short = [one for one in range(self.items) if is_cut(self._chunk("status", one), self.chunk)]
+        with writing_to(self.path):
+            for number in short:
+                self._chunk("status", number).unlink()
+            lost = self.lost()
+            for number, file in lost.items():
+                self._chunk("status", number).unlink()
+                file.unlink(missing_ok=True)
+        return list(lost)
+
+    def lost(self) -> dict[int, Path]:
+        """Return the work items called done of which a chunk is not there or shorter than it must be, and which.
+
+        Raises:
+            StoreError: the store is damaged.
+        """
+        sizes = {
+            name: self.chunk * math.prod(self.layout.shape(name)) * np.dtype(one.dtype).itemsize
+            for name, one in self.layout.variables.items()
+        }
+        lost = {}
+        with named(self.path):
             for number in np.flatnonzero(self.status() == DONE).tolist():
-                for name, one in self.layout.variables.items():
-                    size = self.chunk * math.prod(self.layout.shape(name)) * np.dtype(one.dtype).itemsize
+                for name, size in sizes.items():
                     file = self._chunk(name, number)
                     if not file.is_file() or is_cut(file, size):
-                        self._chunk("status", number).unlink()
-                        file.unlink(missing_ok=True)
-                        cut.append(number)
+                        lost[number] = file
                         break
-        return cut
+        return lost
 
     def fail(self, item: int, reason: str) -> None:
         """Mark a work item failed, with the reason beside it.
@@ -157,6 +172,8 @@ class Store:
             try:
                 return np.asarray(array[:])
             except Exception as error:
+                if is_refusal(error):
+                    raise
                 raise ValueError(self._where_damaged(name) or first_line(error)) from None
 
     def failures(self) -> dict[int, str]:
@@ -208,6 +225,13 @@ class Store:
 
     def _file_of(self, kind: str, item: int) -> Path:
         return self.path / kind / f"{item}.txt"
+
+
+def _array(group: zarr.Group, name: str) -> zarr.Array:
+    found = group.get(name)
+    if not isinstance(found, zarr.Array):
+        raise ValueError(f"the array {name} is missing")
+    return found
 
 
 def _chosen(kept: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndarray:

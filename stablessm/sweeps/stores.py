@@ -20,7 +20,7 @@ from stablessm.datasets import sweep_stale
 from stablessm.measurements.base import Variable
 from stablessm.sweeps.carry import Part, carry
 from stablessm.sweeps.disk import named, writing_to
-from stablessm.sweeps.errors import StoreError, WriteError
+from stablessm.sweeps.errors import StoreError, WriteError, another_sweep
 from stablessm.sweeps.header import HEADER, Header, header_of, layout_of, read_header, tables_of
 from stablessm.sweeps.layout import PENDING, STATUS, Layout, fill_value
 from stablessm.sweeps.plan import Plan
@@ -105,10 +105,7 @@ def open_store(path: Path, spec: Spec, variables: Mapping[str, Variable], header
     if header.digest != spec.digest or header.variables != tables_of(variables):
         with named(path):
             lines = difference(header.spec, spec.document()) or ["the program's own maps or variables changed"]
-        raise StoreError(
-            f"'{path}' holds a different sweep ({'; '.join(lines)}): "
-            "give --fresh to replace it, or --out for another folder."
-        )
+        raise another_sweep(path, lines)
     with named(path):
         layout, plan = layout_of(header, variables), Plan(spec, tuple(header.earlier))
         plan.runs  # noqa: B018  (checks the earlier grids)
@@ -138,17 +135,23 @@ def locked(path: Path) -> Iterator[None]:
     What a killed run left half-written is swept first.
 
     Raises:
-        StoreError: another run owns it.
+        StoreError: another run owns it, or its disk has no locks.
     """
-    with open(path / HEADER) as file:
+    with named(path):
+        file = open(path / HEADER)  # noqa: SIM115  (closed by the next with)
+    with file:
         try:
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except ImportError:  # no such locks on this system
             pass
-        except OSError:
+        except BlockingIOError:
             raise StoreError(f"'{path}' is being written by another run; wait for it, or give --out.") from None
+        except OSError as error:
+            raise StoreError(
+                f"'{path}' cannot be locked ({error.strerror}), so two runs could write it: give --out on another disk."
+            ) from None
         with writing_to(path):
             sweep_stale(path.rglob("*.partial"))
         yield

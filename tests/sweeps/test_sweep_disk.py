@@ -1,5 +1,7 @@
 """What disks and their users do to a store: fill up, cut short, flip, lose and add files; and threads that write it."""
 
+import errno
+import io
 import os
 import shutil
 import subprocess
@@ -90,6 +92,53 @@ def test_a_damaged_chunk_is_named_and_can_be_deleted(go, tmp_path):
         go()
     chunk.unlink()
     assert go().path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("damage", ["cut", "gone"])
+def test_what_a_store_lost_beside_a_whole_dataset_is_noticed(go, call, registered, tmp_path, damage):
+    whole = go().path.read_bytes()
+    raw = tmp_path / "out" / "raw"
+    chunk = raw / "toy.zarr" / "loss/c/2/0"
+    if damage == "gone":
+        chunk.unlink()
+    else:
+        os.truncate(chunk, 5)
+    code, shown, _ = call("show", raw / "toy.nc")
+    assert code == 0 and "'toy.zarr' has lost results of 1 of 6 work items (loss/c/2/0); stablessm run" in shown
+    again = go()
+    assert (again.computed, again.path.read_bytes()) == (1, whole)
+    assert "note:" not in call("show", raw / "toy.nc")[1] and go().computed == 0
+    shutil.rmtree(raw / "toy.zarr" / "loss")
+    assert "the dataset is whole, but" in call("show", raw / "toy.nc")[1]
+    with pytest.raises(StoreError, match=r"toy.zarr' is damaged \(the array loss is missing\)"):
+        go()
+
+
+UNREADABLE = ["toy.nc", "toy.zarr/sweep.json", "toy.zarr/loss/zarr.json", "toy.zarr/loss/c/2/0", "toy.zarr/status/c/0"]
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_what_may_not_be_read_is_not_called_damaged(go, call, registered, tmp_path, monkeypatch, name):
+    """For root there is no such file, so the system's answer is put in the place of every way to open one."""
+    go()
+    raw = tmp_path / "out" / "raw"
+    if name != "toy.nc":
+        (raw / "toy.nc").unlink()
+    opened = io.open
+
+    def refuse(file, *rest, **named):
+        if str(file) == str(raw / name):
+            raise PermissionError(errno.EACCES, "Permission denied", str(file))
+        return opened(file, *rest, **named)
+
+    monkeypatch.setattr(io, "open", refuse)
+    monkeypatch.setattr("builtins.open", refuse)
+    source = raw / ("toy.nc" if name == "toy.nc" else "toy.zarr")
+    for words in (("run", source, "--out", tmp_path / "out"), ("merge", source, source, "--out", tmp_path / "both")):
+        code, _, said = call(*words)
+        assert code == 2 and "cannot be read" in said and "permission denied" in said.lower() and "damage" not in said
+        assert str(raw / name) in said and len(said.splitlines()) == 1
+    assert not (tmp_path / "both").exists()
 
 
 @pytest.fixture

@@ -73,17 +73,28 @@ def test_a_float_is_matched_by_its_value_and_not_by_its_text(go):
 
 def test_a_shorter_axis_or_another_setting_is_refused(go):
     go()
-    for overrides in (["seed=0,1"], ["seed=0,1,3"], ["seed=0,1,2,3", "steps=10"]):
-        with pytest.raises(StoreError, match=r"holds a different sweep \(.*axes.seed"):
+    for overrides, why in (
+        (["seed=0,1"], r"axes.seed: \[0, 1, 2\] -> \[0, 1\]"),
+        (["seed=0,1,3"], r"axes.seed: \[0, 1, 2\] -> \[0, 1, 3\]"),
+        (["seed=0,1,2,3", "steps=10"], "settings.steps: 20 -> 10"),  # the longer axis is in nobody's way
+        (["seed=0,1,2,3", "chunk=5"], "chunk: 4 -> 5"),
+    ):
+        with pytest.raises(StoreError, match=rf"holds a different sweep \({why}\): "):
             go(*overrides)
-    with pytest.raises(StoreError, match=r"holds a different sweep \(.*chunk: 4 -> 5"):
-        go("seed=0,1,2,3", chunk=5)
 
 
-def test_the_size_of_work_items_stays_unless_another_is_asked_for(base, go):
+@pytest.mark.parametrize("source", ["store", "dataset"])
+def test_the_size_of_work_items_stays_unless_another_is_asked_for(base, go, tmp_path, source):
+    assert go(chunk=5).dataset.attrs["chunk"] == 5  # the declaration says 4
+    assert go().computed == 0
+    if source == "dataset":
+        stores.remove(tmp_path / "out" / "raw" / "toy.zarr")
+    with pytest.raises(StoreError, match=r"different sweep \(chunk: 5 -> 4\): leave --chunk out to go on with it"):
+        go("seed=0,1,2,3", chunk=4)
     del base["chunk"]
-    assert go().dataset.attrs["chunk"] == 9
-    assert go("seed=0,1,2,3").dataset.attrs["chunk"] == 9
+    assert go("seed=0,1,2,3").dataset.attrs["chunk"] == 5
+    assert go("seed=0,1,2,3,4", chunk="auto").dataset.attrs["chunk"] == 5
+    assert go("seed=0,1,2,3,4").computed == 0
 
 
 def test_an_interrupted_growth_goes_on(go):

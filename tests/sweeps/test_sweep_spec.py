@@ -73,7 +73,7 @@ BAD = {
         "key 'settings.points': it must be a valid integer, unable to parse",
     ),
     "bool for a number": ({"settings.points": True}, "key 'settings.points': expected a number, but got True"),
-    "chunk": ({"chunk": 0}, "key 'chunk': the chunk must be an integer from 1 to 1000000, but got 0"),
+    "chunk": ({"chunk": 0}, "key 'chunk': the chunk must be an integer from 1 to 1000000, or auto, but got 0"),
     "precision": (
         {"axes.precision": ["float16"]},
         "key 'axes.precision': unknown precision 'float16'; the nearest is 'float",
