@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -104,4 +106,10 @@ def _of_an_interruption(error: BaseException | None) -> bool:
 def _fail(sentence: str, code: int) -> None:
     line = " ".join(sentence.split()).rstrip(".") + "."
     print(f"Error: {line}", file=sys.stderr)
+    threads = sys.modules.get("stablessm.sweeps.threads")
+    if code == INTERRUPTED and threads is not None and threads.at_work():
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)  # what compiles cannot be stopped, and need not be waited for: what is done is on the disk
     sys.exit(code)

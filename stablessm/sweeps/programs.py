@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from types import TracebackType
 from typing import Any
 
@@ -25,6 +25,7 @@ from stablessm.sweeps.memory import compiled_bytes, least_bytes, memory_of, refu
 from stablessm.sweeps.pieces import in_pieces, sharing, spread
 from stablessm.sweeps.plan import Plan, WorkItem
 from stablessm.sweeps.starts import Starts
+from stablessm.sweeps.threads import Compilers
 
 _CHOICE = f"constant_{CHOICE}"
 
@@ -53,8 +54,8 @@ class Programs:
         self._traced: dict[tuple[int, ...], Any] = {}
         self._compiled: dict[tuple[tuple[int, ...], int], Future[Callable[..., Any]]] = {}
         self._fits: dict[tuple[int, ...], int] = {}  # cells at a time, where memory ran out for all of a work item
-        self._starts = Starts(plan.starts)
-        self._pool = ThreadPoolExecutor(max(1, min(8, os.cpu_count() or 1)), "compile")
+        self._pool = Compilers(max(1, min(8, os.cpu_count() or 1)))
+        self._starts = Starts(plan.starts, self._pool)
 
     def __enter__(self) -> Programs:
         """Return the programs themselves."""
@@ -64,7 +65,7 @@ class Programs:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Drop what is not compiled yet."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.close()
 
     def build(self, combination: int) -> Program:
         """Return the program of a static combination, built once.

@@ -12,6 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from stablessm.sweeps.threads import Compilers
+
 
 class _Traced(NamedTuple):
     lowered: Any
@@ -26,14 +28,15 @@ class Starts:
     that no thread waits for a compiler.
     """
 
-    def __init__(self, count: int, *, keep: int = 2) -> None:
+    def __init__(self, count: int, compilers: Compilers, *, keep: int = 2) -> None:
         """Make an empty cache.
 
         Args:
             count: seeds in a set; every set has as many.
+            compilers: compile what makes them.
             keep: how many sets to hold on to.
         """
-        self._count, self._keep, self._lock = count, keep, threading.Lock()
+        self._count, self._compilers, self._keep, self._lock = count, compilers, keep, threading.Lock()
         self._traced: dict[Any, _Traced] = {}
         self._compiled: dict[Any, Callable[[Any], Any]] = {}
         self._sets: OrderedDict[Any, tuple[Any, np.ndarray]] = OrderedDict()
@@ -67,7 +70,7 @@ class Starts:
             self._sets.popitem(last=False)
         if made not in self._compiled:
             self.shapes(start)
-            self._compiled[made] = self._traced[made].lowered.compile()
+            self._compiled[made] = self._compilers.submit(self._traced[made].lowered.compile).result()
         stack = self._compiled[made](seeds)
         self._sets[key] = stack, hash_starts(stack, len(seeds))
         return self._sets[key]
