@@ -85,6 +85,22 @@ def _benchmarks() -> Rows:
     return [("benchmark", "meaning")] + [(one.name, one.summary) for one in BENCHMARKS.values()]
 
 
+def _layers() -> Rows:
+    from stablessm.layers import LAYERS
+
+    return [("layer", "meaning", "reference")] + [(one.name, one.summary, one.reference) for one in LAYERS.values()]
+
+
+def _activations() -> Rows:
+    from stablessm.layers import ACTIVATIONS
+
+    rows: Rows = [("activation", "sigma(h)", "Lipschitz constant", "strictly increasing")]
+    return rows + [
+        (one.name, one.formula, f"{one.lipschitz:.6g}", "yes" if one.strictly_increasing else "no")
+        for one in ACTIVATIONS.values()
+    ]
+
+
 KINDS: dict[str, Callable[[], Rows]] = {
     "parameterizations": _parameterizations,
     "targets": _targets,
@@ -95,6 +111,8 @@ KINDS: dict[str, Callable[[], Rows]] = {
     "figures": _files("figures"),
     "data": _data,
     "benchmarks": _benchmarks,
+    "layers": _layers,
+    "activations": _activations,
 }
 
 

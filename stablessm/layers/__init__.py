@@ -1,3 +1,24 @@
-"""Layers: each an Equinox module with eigenvalues, kernel, full pass, initial state and step."""
+"""Layers: each an Equinox module with eigenvalues, kernel, full pass, initial state and step.
 
-from stablessm.layers.linear_rnn import LinearRNN as LinearRNN
+Importing this package imports no JAX; the registries (`LAYERS`, `ACTIVATIONS`) are light.
+"""
+
+from importlib import import_module as _import_module
+from typing import Any
+
+_HOMES = {
+    "Layer": "stablessm.layers.base",
+    "LinearRNN": "stablessm.layers.linear_rnn",
+    "SSM": "stablessm.layers.ssm",
+    "pointwise": "stablessm.layers.ssm",
+    "Activation": "stablessm.layers.activations",
+    "ACTIVATIONS": "stablessm.layers.activations",
+    "LAYERS": "stablessm.layers.registry",
+}
+__all__ = ["ACTIVATIONS", "LAYERS", "SSM", "Activation", "Layer", "LinearRNN", "pointwise"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(_import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'stablessm.layers' has no attribute {name!r}")

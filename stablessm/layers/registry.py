@@ -1,0 +1,67 @@
+"""The layers by name. Importing this imports no JAX; building a layer does.
+
+Registering a layer is testing it: the laws of `tests/layers/test_laws.py` are crossed with this registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jax import Array
+    from jax.typing import ArrayLike
+
+    from stablessm.layers.base import Layer
+    from stablessm.parameterizations import Parameterization
+
+
+@dataclass(frozen=True)
+class LayerKind:
+    """A kind of layer.
+
+    Attributes:
+        name: its key.
+        summary: one line for `stablessm list layers`.
+        reference: where it is defined.
+        home: "module:function" that builds one.
+    """
+
+    name: str
+    summary: str
+    reference: str
+    home: str = field(repr=False)
+
+    def build(
+        self, parameterization: Parameterization, eigenvalues: ArrayLike, *, inputs: int, key: Array, **more: Any
+    ) -> Layer:
+        """Return a layer of this kind that starts at given eigenvalues.
+
+        Args:
+            parameterization: the map; its link says which time.
+            eigenvalues: shape (states,), real or complex; of every channel, where channels have states of their own.
+            inputs: number of input features.
+            key: PRNG key of the other weights, the same for every map.
+            **more: what this kind takes beyond that.
+        """
+        module, function = self.home.split(":")
+        return getattr(import_module(module), function)(parameterization, eigenvalues, inputs=inputs, key=key, **more)
+
+
+_STABLESSM = "Wang and Li, StableSSM (ICML 2024)"
+
+_ALL = (
+    LayerKind(
+        "linear_rnn", "diagonal recurrence with a linear readout", f"{_STABLESSM}, section 2",
+        "stablessm.layers.builders:linear_rnn",
+    ),
+    LayerKind(
+        "ssm", "diagonal recurrence under an activation, one output a state", f"{_STABLESSM}, Eq. 2",
+        "stablessm.layers.builders:ssm",
+    ),
+)  # fmt: skip
+
+LAYERS: Mapping[str, LayerKind] = MappingProxyType({one.name: one for one in _ALL})

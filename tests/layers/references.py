@@ -1,0 +1,56 @@
+"""Every registered layer written out step by step in NumPy float64, from its weights and eigenvalues alone."""
+
+import numpy as np
+from scipy.special import erf
+
+SIGMA = {
+    "identity": lambda h: h,
+    "tanh": np.tanh,
+    "sigmoid": lambda h: 1 / (1 + np.exp(-h)),
+    "softplus": lambda h: np.logaddexp(0, h),
+    "softsign": lambda h: h / (1 + np.abs(h)),
+    "elu": lambda h: np.where(h > 0, h, np.expm1(np.minimum(h, 0))),
+    "leaky_relu": lambda h: np.maximum(h, 0.01 * h),
+    "relu": lambda h: np.maximum(h, 0),
+    "hardtanh": lambda h: np.clip(h, -1, 1),
+    "gelu": lambda h: h * (1 + erf(h / np.sqrt(2))) / 2,
+    "silu": lambda h: h / (1 + np.exp(-h)),
+}
+
+
+def wide(pair, layer):
+    """A stored weight as the float64 or complex128 number it stands for."""
+    pair = np.asarray(pair, float)
+    return pair if layer.phase is None else pair[..., 0] + 1j * pair[..., 1]
+
+
+def multiplier(layer):
+    """(lambda_bar, gain) in float64, from the layer's eigenvalues."""
+    lam = np.asarray(layer.eigenvalues()).astype(complex)
+    if layer.time == "discrete":
+        return lam, np.ones_like(lam)
+    dt = layer.step_size
+    return np.exp(lam * dt), np.where(lam == 0, dt, np.expm1(lam * dt) / np.where(lam == 0, 1, lam))
+
+
+def states_of(layer, x):
+    """h_k after each input, shape (time, states)."""
+    lam, gain = multiplier(layer)
+    state, found = np.zeros(len(lam), complex), []
+    for value in x:
+        driven = wide(layer.input_weight, layer) @ value
+        driven = driven if layer.bias is None else driven + wide(layer.bias, layer)
+        state = lam * state + gain * driven
+        found.append(state)
+    return np.array(found).reshape(len(x), len(lam))
+
+
+def linear_rnn(layer, x):
+    return (states_of(layer, x) @ wide(layer.readout, layer).T).real
+
+
+def ssm(layer, x):
+    return SIGMA[layer.activation.name](states_of(layer, x).real)
+
+
+REFERENCES = {"linear_rnn": linear_rnn, "ssm": ssm}

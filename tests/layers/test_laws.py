@@ -1,0 +1,146 @@
+"""Laws of every registered layer: a layer joins them by being registered and written out in `references`."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from references import REFERENCES
+
+from stablessm import PARAMETERIZATIONS
+from stablessm.layers import LAYERS, Layer
+
+KEY = jax.random.key(0)
+CASES = [("best", "continuous", False), ("exp", "exponential", True), ("softplus", "continuous", True),
+         ("tanh", "one-minus", False), ("direct", "one-minus", True)]  # fmt: skip
+IDS = ["-".join(map(str, case)) for case in CASES]
+LENGTH = 33
+
+
+def eigenvalues(link, is_complex, states=5):
+    decays = jnp.geomspace(0.02, 0.9, states)
+    real = -decays if link == "continuous" else jnp.exp(-decays)
+    if not is_complex:
+        return real
+    phase = jnp.linspace(0.1, 3.0, states)
+    return jax.lax.complex(real, phase) if link == "continuous" else real * jnp.exp(1j * phase)
+
+
+def make(kind, case=CASES[0], *, states=5, inputs=3, **more):
+    name, link, is_complex = case
+    map_ = PARAMETERIZATIONS[name].replace(link=link)
+    layer = LAYERS[kind].build(map_, eigenvalues(link, is_complex, states), inputs=inputs, key=KEY, **more)
+    assert isinstance(layer, Layer)
+    if getattr(layer, "bias", None) is None:
+        return layer
+    return eqx.tree_at(lambda one: one.bias, layer, 0.3 * jax.random.normal(KEY, layer.bias.shape))
+
+
+def series(length=LENGTH, inputs=3, seed=1):
+    return jax.random.normal(jax.random.key(seed), (length, inputs))
+
+
+@eqx.filter_jit
+def run(layer, *many):
+    return [layer(x)[0] for x in many]
+
+
+@eqx.filter_jit
+def everything(layer, x):
+    """The full pass, the steps one by one, and the passes in two parts: (y, state) of each, in one program."""
+    parted = []
+    for cut in (0, 16):
+        first, middle = layer(x[:cut])
+        second, end = layer(x[cut:], middle)
+        parted.append((jnp.concatenate([first, second]), end))
+    end, steps = jax.lax.scan(lambda state, one: layer.step(state, one), layer.initial_state(), x)
+    return [layer(x), (steps, end), *parted]
+
+
+every = pytest.mark.parametrize("kind", LAYERS)
+
+
+def crossed(test):
+    """With every case, of which make test runs every third."""
+    return pytest.mark.matrix(3)(
+        pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))(test)
+    )
+
+
+@every
+@crossed
+def test_full_pass_equals_steps_the_reference_and_any_split(kind, case):
+    layer, x = make(kind, case), series()
+    exact = REFERENCES[kind](layer, np.asarray(x, float))
+    (whole, last), *others = everything(layer, x)
+    assert whole.shape == (LENGTH, layer.outputs)
+    size = 1 + np.abs(exact).max()
+    np.testing.assert_allclose(whole, exact, atol=2e-6 * size)
+    for y, state in others:
+        np.testing.assert_allclose(y, whole, atol=1e-6 * size)
+        for one, two in zip(jax.tree.leaves(state), jax.tree.leaves(last), strict=True):
+            np.testing.assert_allclose(one, two, atol=1e-6 * (1 + np.abs(two).max()))
+
+
+@every
+@pytest.mark.matrix(3)
+@pytest.mark.parametrize(("states", "inputs", "length"), [(1, 1, 1), (1, 3, 2), (4, 1, 1), (3, 2, 0)])
+def test_smallest_sizes(kind, states, inputs, length):
+    layer, x = make(kind, states=states, inputs=inputs), series(length, inputs)
+    kernel = (lambda one: one.kernel(length)) if layer.is_linear else lambda one: None
+    both = eqx.filter_jit(lambda one, x: (one(x)[0], jax.vmap(one)(x[None][:0]), kernel(one)))
+    y, (nobody, states_of_nobody), found = both(layer, x)
+    assert y.shape == (length, layer.outputs) and layer.inputs == inputs
+    np.testing.assert_allclose(y, REFERENCES[kind](layer, np.asarray(x, float)), atol=2e-6)
+    assert nobody.shape == (0, length, layer.outputs)
+    assert all(leaf.shape[0] == 0 for leaf in jax.tree.leaves(states_of_nobody))
+    assert found is None or found.shape == (length, layer.outputs, inputs)
+
+
+@every
+def test_no_output_knows_a_later_input(kind):
+    layer, x = make(kind, CASES[1]), series()
+    y, later = run(layer, x, x.at[16].add(1.0))
+    np.testing.assert_allclose(later[:16], y[:16], atol=1e-7)
+    assert np.abs(later[16] - y[16]).max() > 1e-3
+
+
+@every
+@crossed
+def test_superposition_and_kernel_where_linear(kind, case):
+    more = {"activation": "identity"} if kind == "ssm" else {}
+    layer = make(kind, case, **more)
+    if not layer.is_linear:
+        pytest.skip("not linear")
+    x, z = series(), series(seed=2)
+    silent, *outputs = run(layer, jnp.zeros_like(x), x, z, 2 * x - 3 * z)
+    one, two, both = (y - silent for y in outputs)
+    scale = np.abs(both).max()
+    np.testing.assert_allclose(both, 2 * one - 3 * two, atol=4e-6 * scale)
+    kernel = np.asarray(eqx.filter_jit(lambda one: one.kernel(LENGTH))(layer), float)
+    convolved = [sum(kernel[k] @ np.asarray(x[t - k], float) for k in range(t + 1)) for t in range(LENGTH)]
+    np.testing.assert_allclose(one, convolved, atol=4e-6 * scale)
+
+
+@every
+@pytest.mark.matrix(2)
+@pytest.mark.parametrize("link", ["continuous", "one-minus", "exponential"])
+def test_every_map_starts_at_the_same_eigenvalues_with_the_same_other_weights(kind, link):
+    names = [name for name, one in PARAMETERIZATIONS.items() if link in one.links]
+    layers = [make(kind, (name, link, False)) for name in names]
+    for layer in layers:
+        np.testing.assert_allclose(layer.eigenvalues(), eigenvalues(link, False), rtol=2e-6)
+        np.testing.assert_array_equal(layer.input_weight, layers[0].input_weight)
+
+
+@every
+@crossed
+def test_gradients_are_finite_and_reach_every_weight(kind, case):
+    layer, x = make(kind, case), series(9)
+    gradient = eqx.filter_jit(eqx.filter_grad(lambda one: (one(x)[0] ** 2).sum()))(layer)
+    for leaf in jax.tree.leaves(gradient):
+        assert np.isfinite(leaf).all() and np.abs(leaf).max() > 0
+
+
+def test_every_registered_layer_is_written_out():
+    assert set(REFERENCES) == set(LAYERS)
