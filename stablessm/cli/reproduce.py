@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MAIN_JOB = (
     "maps",
     "gradient_scale",
+    "certificates",
     "representable_memory",
     "memory",
     "gradient_ratio",

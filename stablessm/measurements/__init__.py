@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from stablessm.measurements.base import Measurement
+from stablessm.measurements.certificates import CERTIFICATES
 from stablessm.measurements.classification import CLASSIFICATION
 from stablessm.measurements.fit import FIT
 from stablessm.measurements.gradient_ratio import GRADIENT_RATIO
@@ -22,6 +23,7 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
         for one in (
             MAPS,
             GRADIENT_SCALE,
+            CERTIFICATES,
             GRADIENT_RATIO,
             FIT,
             LR_STABILITY,

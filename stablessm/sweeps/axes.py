@@ -138,5 +138,7 @@ DIMENSIONS: dict[str, tuple[str, str]] = {
     "quantile": ("quantile", "1"),
     "weight": ("raw weight", "1"),
     "decay": ("decay", "1"),
+    "memory_length": ("memory length", "1"),
+    "statement": ("statement about the map", "1"),
     **{name: (axis.long_name, axis.units) for name, axis in AXES.items()},  # of axes taken inside of a cell
 }

@@ -19,6 +19,8 @@ AXES = {
     "time": ("time", tuple(float(k) for k in range(60))),
     "lag": ("lag", (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)),
     "state": ("state", tuple(range(6))),
+    "statement": ("statement", ("stability", "curvature")),
+    "memory_length": ("memory length", tuple(np.geomspace(0.1, 1e4, 25))),
     "dtype": ("number format", ("float32", "bfloat16", "float16")),
     "weight": ("raw weight", tuple(np.linspace(-6, 6, 49))),
     "decay": ("decay", tuple(np.geomspace(1e-3, 1.9, 25))),
@@ -122,6 +124,36 @@ def gradient_scale(**sizes):
         },
         sizes,
     )
+
+
+def certificates(**sizes):
+    """One map without a modulus, one with a bound, one of which nothing is known."""
+    run = ("parameterization", "link")
+
+    def kind(parameterization, **_):
+        return (parameterization % 4).astype(np.int8)
+
+    def modulus(parameterization, beta, **_):
+        kinds = [np.inf, 1.0, 2.0, np.nan]
+        return np.choose(parameterization % 4, kinds) * 10.0 ** (beta - 2.0)
+
+    def step(parameterization, memory_length, **_):
+        return np.where(memory_length > parameterization, 10.0 ** (2 - parameterization - 0.2 * memory_length), np.nan)
+
+    verdicts = flags("refuted", "undecided", "proved")
+    return dataset(
+        {
+            "modulus": ((*run, "beta"), modulus, described("modulus g(beta)")),
+            "modulus_kind": (run, kind, described("kind of g", **flags("none", "least", "bound", "open"))),
+            "stable_step": ((*run, "memory_length"), step, described("largest stable step")),
+            "verdict": ((*run, "statement"), lambda parameterization, **_: (parameterization % 3).astype(np.int8),
+                        described("verdict", **verdicts)),
+        },
+        {"beta": AXES["beta"][1][1:], **sizes},
+    )  # fmt: skip
+
+
+moduli = stable_step = certificates
 
 
 def largest_rate(**sizes):

@@ -26,7 +26,8 @@ CASES = {
 def reads(figure, sizes, change=lambda data: data):
     maps_only = {name: sizes[name] for name in ("parameterization", "link") if name in sizes}
     name = figure.__name__.split(".")[-1]
-    own = maps_only if name in ("maps", "gradient_scale", "representable_memory") else sizes
+    of_maps = ("maps", "gradient_scale", "moduli", "stable_step", "representable_memory")
+    own = maps_only if name in of_maps else sizes
     data = change(getattr(handmade, name)(**own) if "raw" in figure.READS else handmade.training(**sizes))
     return [data if name == "raw" else module("analysis", name).reduce(data) for name in figure.READS]
 

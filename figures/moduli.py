@@ -1,0 +1,58 @@
+"""The modulus g(beta) of Definition 3.2 for each map: how far its decays move when its weights move by beta."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from stablessm.plotting import style
+from stablessm.plotting.panels import caption, grid, legend, panels, title
+
+READS = ("raw",)
+NEEDS = ("parameterization", "beta", "modulus", "modulus_kind")
+_ALONG = ("parameterization", "beta")
+_VIEW = (3e-3, 1e3)
+_WORDS = {"none": "no g exists", "bound": "an upper bound", "open": "no closed form"}
+
+
+def draw(raw: xr.Dataset) -> Figure:
+    """Draw g of every map, a panel for each link; which maps have none, or only a bound, is said in words.
+
+    Args:
+        raw: dataset of the measurement `certificates`.
+    """
+    data = raw[["modulus", "modulus_kind"]]
+    found = panels(data, _ALONG)
+    looks = style.looks(data["parameterization"].values)
+    columns = min(2, len(found))
+    rows = -(-len(found) // columns)
+    figure = Figure(figsize=(max(5.2, 4.4 * columns), 1.0 + 3.4 * rows), layout="constrained")
+    caption(figure, data, _ALONG)
+    every = grid(figure, len(found), columns=columns, sharex=True, sharey=True)
+    for axes, panel in zip(every, found, strict=True):
+        _curves(axes, panel.data, looks)
+        title(axes, panel.title)
+        axes.tick_params(labelbottom=True)
+    legend(figure, *every[0].get_legend_handles_labels())
+    return figure
+
+
+def _curves(axes: Axes, data: xr.Dataset, looks: dict) -> None:
+    kinds = str(data["modulus_kind"].attrs["flag_meanings"]).split()
+    said: dict[str, list[str]] = {}
+    for label, look in looks.items():
+        one = data.sel(parameterization=label)
+        curve = one["modulus"].where(np.isfinite(one["modulus"]))
+        axes.plot(data["beta"], curve, label=style.text(label), **style.line(look))
+        words = _WORDS.get(kinds[int(one["modulus_kind"])])
+        if words:
+            said.setdefault(words, []).append(style.text(label))
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(float(data["beta"][0]), float(data["beta"][-1]))
+    axes.set_ylim(*_VIEW)
+    notes = "\n".join(f"{words}: {', '.join(labels)}" for words, labels in said.items())
+    axes.text(0.03, 0.97, notes, transform=axes.transAxes, va="top", fontsize=8.0, color="0.35", wrap=True)
+    style.label_axes(axes, data["beta"], data["modulus"])
