@@ -25,7 +25,7 @@ from stablessm.measurements.base import Program
 from stablessm.measurements.certificates import MODULI, STATEMENTS, VERDICTS, CertificateSettings
 from stablessm.parameterizations import Parameterization, ParameterizationError
 from stablessm.parameterizations.domain import exact_constants
-from stablessm.parameterizations.grammar import parse
+from stablessm.parameterizations.grammar import STATEMENT_FUNCTIONS, parse
 from stablessm.parameterizations.primitives import elementary
 from stablessm.theory.curvature import inverse_step
 from stablessm.theory.domain import Cell
@@ -100,14 +100,24 @@ def _modulus(statement: Statement, betas: np.ndarray, values: Mapping[sympy.Symb
     if statement.verdict == "refuted":
         return "none", np.full(betas.shape, np.inf)
     for part in statement.expression.split("; "):
-        stated = re.fullmatch(r"g\(beta\) (=|<=) (.+)", part)
-        expression = stated and _read(stated[2], "beta", values)
-        if expression is not None:
+        stated = re.fullmatch(r"g\(beta\) (=|<=) (.+?)(?: for (.+), where lambda >= 0)?", part)
+        expression = stated and _holds(stated[3], values) and _read(stated[2], "beta", values)
+        if isinstance(expression, sympy.Expr):
             function = sympy.lambdify(sympy.Symbol("beta", real=True), expression, "mpmath")
             with mpmath.workdps(_DIGITS):
                 curve = np.asarray([float(function(mpmath.mpf(beta))) for beta in betas])
             return "least" if stated[1] == "=" else "bound", curve
     return "open", np.full(betas.shape, np.nan)
+
+
+def _holds(condition: str | None, values: Mapping[sympy.Symbol, Any]) -> bool:
+    """Whether a condition such as "b >= 1" holds at the constants' values; none always does, an unread one never."""
+    for part in condition.split(" and ") if condition else ():
+        sides = re.fullmatch(r"(.+?) (>=|>) (.+)", part)
+        high, low = (sides and _read(sides[side], "beta", values) for side in (1, 3))
+        if high is None or low is None or not (high > low or (sides[2] == ">=" and high == low)):
+            return False
+    return True
 
 
 def _supremum(statement: Statement, values: Mapping[sympy.Symbol, Any]) -> float:
@@ -126,7 +136,7 @@ def _supremum(statement: Statement, values: Mapping[sympy.Symbol, Any]) -> float
 def _read(text: str, variable: str, values: Mapping[sympy.Symbol, Any]) -> sympy.Expr | None:
     """An expression of a statement with the constants' values put in; None where the text is no formula."""
     try:
-        return elementary(parse(text, variable=variable)).subs(values)
+        return elementary(parse(text, variable, STATEMENT_FUNCTIONS)).subs(values)
     except ParameterizationError:
         return None
 

@@ -28,6 +28,7 @@ CHOICE = "chosen_map"
 """Reserved: which map of a `Family` is meant."""
 FUNCTIONS = ("exp", "log", "sqrt", "sinh", "cosh", "tanh", "sigmoid", "softplus", "relu", "abs", "min", "max", "erf")
 KERNEL_FUNCTIONS = (*FUNCTIONS, "sin", "cos", "airy", "step")  # of a memory kernel: Ai, and 1 for x > 0, else 0
+STATEMENT_FUNCTIONS = (*FUNCTIONS, "asinh")  # of what `verify` states about a map
 _VARIADIC = ("min", "max")
 _MAXIMUM_LENGTH = 1000
 _MAXIMUM_EXPONENT = 64
@@ -208,6 +209,7 @@ def _built(
         "tanh": sympy.tanh, "sigmoid": primitives.sigmoid, "softplus": primitives.softplus,
         "relu": lambda x: sympy.Max(x, 0), "abs": sympy.Abs, "min": sympy.Min, "max": sympy.Max, "erf": sympy.erf,
         "sin": sympy.sin, "cos": sympy.cos, "airy": sympy.airyai, "step": lambda x: sympy.Heaviside(x, 0),
+        "asinh": sympy.asinh,
     }  # fmt: skip
     demands: dict[tuple[sympy.Expr, sympy.Expr | None], None] = {}
 

@@ -6,9 +6,11 @@ import pytest
 
 import stablessm
 from stablessm.measurements.certificates import MODULI, STATEMENTS, VERDICTS, CertificateSettings
-from stablessm.measurements.certificates_program import certificate_of
+from stablessm.measurements.certificates_program import _modulus, certificate_of
 from stablessm.measurements.map_programs import scale_of
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization
+from stablessm.parameterizations.domain import exact_constants
+from stablessm.theory.statement import Statement
 
 GRIDS = {"smallest_beta": 0.1, "greatest_beta": 0.5, "shortest_memory": 20.0, "longest_memory": 1e3, "points": 2}
 
@@ -58,6 +60,17 @@ def test_what_is_not_reached_is_left_out():
     found = certificate_of(PARAMETERIZATIONS["sigmoid"], CertificateSettings(points=3))  # decays below 1
     assert np.isnan(found["stable_step"][0]) and np.isfinite(found["stable_step"][1:]).all()
     assert MODULI[found["modulus_kind"]] == "least"
+
+
+def test_a_statement_that_holds_for_some_constants_is_read_where_it_holds():
+    """Text as verify writes it for best under the link 1 - s."""
+    text = "g(beta) = exp(2*asinh(beta*sqrt(a/b)/2)) - 1 for b >= 1, where lambda >= 0; g(beta) <= exp(3*beta) - 1"
+    statement = Statement("modulus", "proved", text)
+    for value, kind, growth in ((1.0, "least", 1.0), (0.6, "bound", 3.0)):
+        own = exact_constants(PARAMETERIZATIONS["best"].replace(constants={"b": value}))
+        found = _modulus(statement, np.array([1e-9]), own)
+        assert found[0] == kind
+        np.testing.assert_allclose(found[1], [growth * 1e-9], rtol=1e-6)
 
 
 def test_a_refused_grid():
