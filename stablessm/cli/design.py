@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from stablessm.design import Design
     from stablessm.theory import Certificate
 
@@ -23,6 +25,10 @@ def design(
         str | None,
         typer.Option("--stable-step", metavar="STEP(s)", help="Largest stable step, of the decay s = 1/memory length."),
     ] = None,
+    table: Annotated[bool, typer.Option("--table", help="Compare known maps by every criterion instead.")] = False,
+    source: Annotated[
+        Path | None, typer.Option("--from", metavar="DATASET.nc", help="With --table: a dataset of certificates.")
+    ] = None,
     constant: Annotated[
         list[str] | None,
         typer.Option("--constant", metavar="NAME=VALUE", help="A constant's value, that of integration too."),
@@ -33,6 +39,8 @@ def design(
         Path | None, typer.Option("--out", metavar="FILE.toml", help="Write a declaration with the map here.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a page.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="With --table: print Markdown.")] = False,
+    as_latex: Annotated[bool, typer.Option("--latex", help="With --table: print LaTeX (booktabs).")] = False,
 ) -> None:
     """Find the map that has a wanted gradient scale or largest stable step, prove what holds for it, and write it down.
 
@@ -43,12 +51,33 @@ def design(
         stablessm design --stable-step "4*s" --json
 
         stablessm design --gradient-scale "w/sqrt(1+w^2)" --link one-minus --out gentle.toml
+
+        stablessm design --table --from experiments/results/certificates.nc --markdown
     """
+    forms = {"--json": as_json, "--markdown": as_markdown, "--latex": as_latex}
+    forms = {option: wanted for option, wanted in forms.items() if wanted}
     asked = {"--gradient-scale": gradient_scale, "--stable-step": stable_step}
     given = [option for option, value in asked.items() if value is not None]
+    if table:
+        others = [
+            *given,
+            *(["--constant"] if constant else []),
+            *(["--out"] if out else []),
+            *(["--label"] if label else []),
+        ]
+        if others or len(forms) > 1:
+            got = " and ".join(["--table", *others, *forms])
+            raise typer.BadParameter(
+                f"--table takes --link or --from, and one of --json, --markdown and --latex, but got {got}."
+            )
+        _print_table(link, source, next(iter(forms), ""))
+        return
+    for option in ("--markdown", "--latex", *(["--from"] if source else [])):
+        if option in forms or option == "--from":
+            raise typer.BadParameter(f"{option} goes with --table.")
     if len(given) != 1:
         got = " and ".join(given) or "none of them"
-        raise typer.BadParameter(f"give one of {' and '.join(asked)}, but got {got}.")
+        raise typer.BadParameter(f"give one of {', '.join(asked)} and --table, but got {got}.")
     _check_out(out)
     from stablessm.cli.verify import _constants
     from stablessm.design import DesignError, Unsolved, from_gradient_scale, from_stable_step
@@ -71,6 +100,37 @@ def design(
             f"the solution is not stable for every weight ({stability.expression}), and a sweep takes stable maps only"
         )
     _write(found, out)
+
+
+def _print_table(link: str, source: Path | None, form: str) -> None:
+    """Print the comparison of the maps of a dataset, or of all built-in maps that have the link."""
+    from stablessm.design import pages
+    from stablessm.design.table import compare
+
+    tables = compare(_certificates(link, source))
+    if form == "--json":
+        typer.echo(json.dumps(pages.document(tables), indent=2))
+    else:
+        typer.echo({"--markdown": pages.markdown, "--latex": pages.latex}.get(form, pages.text)(tables))
+
+
+def _certificates(link: str, source: Path | None) -> xr.Dataset:
+    from stablessm import datasets
+
+    if source is not None:
+        return datasets.load(source)
+    import tempfile
+
+    from stablessm.parameterizations import PARAMETERIZATIONS, ParameterizationError
+    from stablessm.parameterizations.links import LINKS
+    from stablessm.sweeps import run_sweep
+
+    if link not in LINKS:
+        raise ParameterizationError(f"--link must be one of {', '.join(LINKS)}, but got {link!r}.")
+    maps = [name for name, one in PARAMETERIZATIONS.items() if link in one.links]
+    document = {"name": "table", "measurement": "certificates", "axes": {"parameterization": maps, "link": [link]}}
+    with tempfile.TemporaryDirectory() as folder:
+        return run_sweep(document, out=folder)
 
 
 def _check_out(out: Path | None) -> None:
