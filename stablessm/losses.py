@@ -101,6 +101,18 @@ def white_noise(
     return variance * (remaining * (kernel - target) ** 2).sum()
 
 
+def absolute(kernel: Float[Array, " time"], target: Float[Array, " time"]) -> Float[Array, ""]:
+    """Return sum_k |K_k - rho_k|, the largest error over all inputs with |x| <= 1: the loss of Theorem 3.4.
+
+    Under zero-order hold the kernel of a continuous-time mode sums up to its integral exactly, at any step size.
+
+    Args:
+        kernel: model kernel K_k.
+        target: target kernel rho_k; of a continuous-time target its integral over each step.
+    """
+    return jnp.abs(kernel - target).sum()
+
+
 class SampledForm(NamedTuple):
     """The sampled loss of models with an offset z_t in their outputs (`zero_input_response`), as a quadratic form.
 
