@@ -10,6 +10,9 @@ from stablessm import PARAMETERIZATIONS
 from stablessm.layers import LinearRNN
 
 KEY = jax.random.key(0)
+run = eqx.filter_jit(lambda model, series: model(series)[0])
+kernel = eqx.filter_jit(lambda model, length: model.kernel(length))
+response = eqx.filter_jit(lambda model, length: model.zero_input_response(length))
 DECAYS = jnp.geomspace(0.01, 0.9, 6)
 
 
@@ -37,14 +40,14 @@ def test_recurrence_kernel_and_bias_agree(discretisation, is_complex):
         drive = joined(model.input_weight, is_complex)[:, 0] * value + joined(model.bias, is_complex)
         state = multiplier * state + gain * drive
         dense.append((joined(model.readout, is_complex)[0] @ state).real)
-    np.testing.assert_allclose(model(x.astype("float32"))[0], dense, atol=5e-5)
-    by_kernel = np.convolve(x, model.kernel(40))[:40] + model.zero_input_response(40)
+    np.testing.assert_allclose(run(model, x.astype("float32")), dense, atol=5e-5)
+    by_kernel = np.convolve(x, kernel(model, 40))[:40] + response(model, 40)
     np.testing.assert_allclose(by_kernel, dense, atol=5e-5)
     many = make(is_complex, inputs=2, outputs=3, discretisation=discretisation, bias=True)
     series = jax.random.normal(KEY, (4, 9, 2))
-    outputs = jax.vmap(lambda one: many(one)[0])(series)
-    np.testing.assert_allclose(many.last_output(series), outputs[:, -1], atol=1e-5)
-    assert many.zero_input_response(9).shape == (9, 3) and make(inputs=2, outputs=3).zero_input_response(9).max() == 0
+    outputs = eqx.filter_vmap(run, in_axes=(None, 0))(many, series)
+    np.testing.assert_allclose(eqx.filter_jit(many.last_output)(series), outputs[:, -1], atol=1e-5)
+    assert response(many, 9).shape == (9, 3) and make(inputs=2, outputs=3).zero_input_response(9).max() == 0
 
 
 @pytest.mark.parametrize("is_complex", [False, True])
@@ -60,7 +63,7 @@ def test_margin_is_the_distance_of_the_multiplier_from_the_unit_circle(is_comple
 
 def test_euler_has_finite_gradients_where_its_multiplier_is_zero_or_negative():
     model = make(decays=jnp.asarray([0.5, 1.0, 1.7]), discretisation="euler")
-    gradient = eqx.filter_grad(lambda m: (m.kernel(30) ** 2).sum())(model)
+    gradient = eqx.filter_jit(eqx.filter_grad(lambda m: (m.kernel(30) ** 2).sum()))(model)
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(gradient))
 
 

@@ -10,6 +10,7 @@ from stablessm import PARAMETERIZATIONS, ParameterizationError
 from stablessm.layers import LinearRNN
 
 KEY = jax.random.key(0)
+run = eqx.filter_jit(lambda model, series, state=None: model(series, state))
 DECAYS = jnp.geomspace(0.01, 0.9, 6)
 
 
@@ -27,6 +28,7 @@ def make(name, link, is_complex=False, **more):
     return LinearRNN(map_, eigenvalues(link, is_complex), time=time, key=KEY, **more)
 
 
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize("is_complex", [False, True])
 @pytest.mark.parametrize(
     ("name", "link"),
@@ -36,8 +38,8 @@ def test_full_pass_step_and_kernel_agree(name, link, is_complex):
     model = make(name, link, is_complex)
     np.testing.assert_allclose(model.eigenvalues(), eigenvalues(link, is_complex), atol=3e-7)
     x = jax.random.normal(KEY, (33,))
-    whole, last = jax.jit(lambda m, x: m(x))(model, x)
-    np.testing.assert_allclose(whole, np.convolve(x, model.kernel(33))[:33], atol=2e-5)
+    whole, last = run(model, x)
+    np.testing.assert_allclose(whole, np.convolve(x, jax.jit(lambda: model.kernel(33))())[:33], atol=2e-5)
     multiplier, gain = (np.asarray(part, complex) for part in model.discretised())
     join = (lambda p: np.asarray(p[..., 0]) + 1j * np.asarray(p[..., 1])) if is_complex else np.asarray
     state, dense = np.zeros(6, complex), []
@@ -46,13 +48,14 @@ def test_full_pass_step_and_kernel_agree(name, link, is_complex):
         dense.append((join(model.readout)[0] @ state).real)
     np.testing.assert_allclose(whole, dense, atol=2e-5)
     for cut in (0, 1, 16, 33):
-        first, middle = model(x[:cut])
-        second, end = model(x[cut:], middle)
+        first, middle = run(model, x[:cut])
+        second, end = run(model, x[cut:], middle)
         np.testing.assert_allclose(np.concatenate([first, second]), whole, atol=2e-6)
         np.testing.assert_allclose(end, last, atol=2e-6)
     state = model.initial_state()
+    step = eqx.filter_jit(model.step)
     for k in range(3):
-        state, y = model.step(state, x[k])
+        state, y = step(state, x[k])
         np.testing.assert_allclose(y, whole[k], atol=2e-6)
 
 
@@ -60,20 +63,20 @@ def test_full_pass_step_and_kernel_agree(name, link, is_complex):
 def test_features_and_last_output(is_complex):
     model = make("best", "continuous", is_complex, inputs=3, outputs=2)
     x = jax.random.normal(KEY, (4, 9, 3))
-    outputs = jax.vmap(lambda one: model(one)[0])(x)
-    assert outputs.shape == (4, 9, 2) and model.kernel(9).shape == (9, 2, 3)
-    np.testing.assert_allclose(model.last_output(x), outputs[:, -1], atol=2e-6)
+    outputs = eqx.filter_vmap(run, in_axes=(None, 0))(model, x)[0]
+    assert outputs.shape == (4, 9, 2) and jax.eval_shape(lambda: model.kernel(9)).shape == (9, 2, 3)
+    np.testing.assert_allclose(eqx.filter_jit(model.last_output)(x), outputs[:, -1], atol=2e-6)
 
 
 def test_gradients_differ_between_maps_exactly_by_the_slope():
     def gradient(name):
         model = make(name, "continuous")
-        return model, eqx.filter_grad(lambda m: (m.kernel(40) ** 2).sum())(model)
+        return model, eqx.filter_jit(eqx.filter_grad(lambda m: (m.kernel(40) ** 2).sum()))(model)
 
     _, direct = gradient("direct")
     for name in ("exp", "softplus", "best"):
         model, other = gradient(name)
-        slope = -jax.vmap(jax.grad(model.parameterization.decay))(model.weight)
+        slope = -jax.jit(jax.vmap(jax.grad(model.parameterization.decay)))(model.weight)
         np.testing.assert_allclose(other.weight, direct.weight * slope, rtol=2e-4)
         np.testing.assert_allclose(other.readout, direct.readout, rtol=1e-4, atol=1e-5)
 

@@ -68,7 +68,7 @@ def test_bisection_lies_in_the_bracket_of_the_grid(tmp_path):
 
 
 def test_precision_is_an_axis_from_one_start(tmp_path):
-    axes = FIT["axes"] | {"learning_rate": [1e-3], "precision": ["float32", "float64"]}
+    axes = FIT["axes"] | {"parameterization": ["exp"], "learning_rate": [1e-3], "precision": ["float32", "float64"]}
     for measurement, more in (("lr_stability", {}), ("gradient_ratio", {"loss": "gram"})):
         document = {"name": measurement, "measurement": measurement, "axes": axes, "settings": FIT["settings"] | more}
         data = stablessm.run_sweep(document, out=tmp_path)

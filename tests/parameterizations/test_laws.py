@@ -44,6 +44,7 @@ def functions_of(map_: Parameterization) -> dict:
     return found
 
 
+@pytest.mark.matrix(2)
 @every_map
 def test_no_nan_for_any_float32_weight(map_):
     weights = jnp.asarray(bit_patterns(2**16 + 1))

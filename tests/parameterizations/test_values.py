@@ -21,6 +21,7 @@ def _weights(parameterization: Parameterization, largest: float = 1e4) -> np.nda
     return chosen[np.abs(chosen) < largest] if parameterization.name == "exp" else chosen
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("parameterization", MAPS, ids=IDS)
 def test_every_view_and_its_derivatives_are_right_to_a_few_units_in_the_last_place(parameterization):
     weights = _weights(parameterization)
@@ -36,6 +37,7 @@ def test_every_view_and_its_derivatives_are_right_to_a_few_units_in_the_last_pla
             assert_close(results[which, order][known], expected[known], condition=condition[known])
 
 
+@pytest.mark.matrix(4)
 @pytest.mark.parametrize("step_size, frequency", [(1.0, 0.0), (0.001, 30.0), (0.125, 3.0)])
 @pytest.mark.parametrize("parameterization", CONTINUOUS, ids=lambda one: one.name)
 def test_zero_order_hold_is_right_with_its_derivatives(parameterization, step_size, frequency):

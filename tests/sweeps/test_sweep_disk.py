@@ -63,6 +63,7 @@ def test_four_threads_lose_no_row(base, measurements, tmp_path):
         assert again.read("final_loss").tolist() == np.repeat(np.arange(plan.items), 3).tolist()
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("damage", ["cut", "empty", "gone", "status cut", "status gone"])
 def test_what_a_power_cut_leaves_is_computed_again_to_the_same_bytes(go, tmp_path, damage):
     whole = go().path.read_bytes()

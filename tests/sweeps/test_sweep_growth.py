@@ -54,6 +54,7 @@ def test_only_the_new_cells_are_computed(go, tmp_path, longer, source):
     assert again.computed == 0 and again.dataset.identical(after.dataset)
 
 
+@pytest.mark.slow
 def test_growth_upon_growth_with_other_workers(go, tmp_path):
     first, second = go(), go("seed=0,1,2,3")
     with ThreadPoolExecutor(1) as threads:  # the header tells a worker what the sweep has grown from
@@ -83,6 +84,7 @@ def test_a_shorter_axis_or_another_setting_is_refused(go):
             go(*overrides)
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("source", ["store", "dataset"])
 def test_the_size_of_work_items_stays_unless_another_is_asked_for(base, go, tmp_path, source):
     assert go(chunk=5).dataset.attrs["chunk"] == 5  # the declaration says 4
@@ -113,6 +115,7 @@ def test_an_interrupted_growth_goes_on(go):
     assert (after.dataset.status == 1).all()
 
 
+@pytest.mark.slow
 def test_a_linked_store_grows_and_is_replaced_where_it_lies(go, tmp_path):
     before = go()
     link, home = tmp_path / "out" / "raw" / "toy.zarr", tmp_path / "disk" / "mine.zarr"

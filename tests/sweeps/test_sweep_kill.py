@@ -66,6 +66,7 @@ def uninterrupted(tmp_path_factory):
     return execute(BASE, out=tmp_path_factory.mktemp("whole"), measurements=MEASUREMENTS).path.read_bytes()
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_killed_and_resumed_equals_uninterrupted(base, measurements, tmp_path, uninterrupted, moment):
     script = SCRIPT.format(here=str(Path(__file__).parent))

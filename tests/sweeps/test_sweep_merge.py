@@ -36,6 +36,7 @@ def join(tmp_path, measurements):
     return call
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("of", ["datasets", "stores"])
 def test_seeds_of_two_machines(go, join, of):
     two, one = go("two", "seed=3,4"), go("one", "seed=0,1,2")
@@ -80,6 +81,7 @@ def test_what_nobody_did_stays_pending_and_can_be_run(base, go, join, tmp_path, 
     assert whole.dataset.final_loss.values[(part.status == 1).values].tobytes() == kept.tobytes()
 
 
+@pytest.mark.slow
 def test_maps_widths_and_three_at_once(go, join):
     one = go("one", "parameterization=exp", "width=2")
     two, three = go("two", "parameterization=best", "width=2"), go("three", "width=3")
