@@ -10,6 +10,7 @@ import sympy
 from mpmath import iv
 
 from stablessm.calculus.outcomes import Undefined, Unresolved
+from stablessm.calculus.special import Chi, Phi, Psi
 
 DIGITS = 60
 """Working precision in decimal digits; the width of a point's enclosure is about 10^-DIGITS of its terms."""
@@ -117,7 +118,8 @@ def _power(node, values):
 
 
 def _exp(x):
-    if x.b > LARGEST_EXPONENT or x.a < -LARGEST_EXPONENT:
+    ends = [end for end in (x.a, x.b) if not mpmath.isinf(mpmath.mpf(end))]
+    if any(abs(end) > LARGEST_EXPONENT for end in ends):
         raise Unresolved("exponent too large")
     return iv.exp(x)
 
@@ -158,6 +160,35 @@ def _erf(x):
     return iv.mpf([low, high])
 
 
+def _decreasing(closed_form):
+    """A function that falls from 1 at 0 to 0, by its values at the ends."""
+
+    def rule(x):
+        if x.b < 0:
+            raise Unresolved("a decay below 0")
+        ends = []
+        for end, known in ((x.b, mpmath.inf), (x.a, 0)):
+            if mpmath.mpf(end) == known or end <= 0:
+                ends.append(iv.mpf(0 if known else 1))
+            else:
+                ends.append(iv.mpf([0, 1]) if end > LARGEST_EXPONENT else closed_form(iv.mpf(end)))
+        return iv.mpf([max(ends[0].a, 0), min(ends[1].b, 1)])
+
+    return rule
+
+
+def _phi(s):
+    return s / (_exp(s) - 1)
+
+
+def _psi(s):
+    return (s / (_exp(s / 2) - _exp(-s / 2))) ** 2
+
+
+def _chi(s):
+    return 4 * s**3 * (_exp(s) + _exp(-s)) / (_exp(s) - _exp(-s)) ** 3
+
+
 def _extreme(pick):
     return lambda *xs: iv.mpf([pick(x.a for x in xs), pick(x.b for x in xs)])
 
@@ -179,4 +210,7 @@ _RULES = {
     sympy.Max: _extreme(max),
     sympy.Min: _extreme(min),
     sympy.sign: _sign,
+    Phi: _decreasing(_phi),
+    Psi: _decreasing(_psi),
+    Chi: _decreasing(_chi),
 }

@@ -90,19 +90,34 @@ def _substituted(expression, variable, point):
 
     Each power and logarithm is looked at by itself: in the product of 0 with 0^(p - 2) SymPy sees a 0.
     """
+    whole = True
     for node in expression.atoms(sympy.Pow, sympy.log):
         inside = node.args[0].subs(variable, point)
         if isinstance(node, sympy.exp) or not node.has(variable):
             continue
         if isinstance(node, sympy.log):
-            continuous = inside.is_positive
+            continuous = inside.is_positive or _is_positive_for_all(inside)
         else:
             exponent = node.exp.subs(variable, point)
-            continuous = inside.is_nonzero or (inside.is_zero and exponent.is_positive)
+            continuous = inside.is_nonzero or (inside.is_zero and exponent.is_positive) or _is_positive_for_all(inside)
+            whole = whole and (exponent.is_Integer or inside.is_positive)
         if not continuous:
             return None
     value = expression.subs(variable, point)
-    return value if value.is_finite and value.is_real and not value.has(sympy.I) else None
+    known = bool(value.is_finite and value.is_real) or (whole and value.is_finite is None)
+    return value if known and not value.has(sympy.I, sympy.oo, -sympy.oo, sympy.zoo, sympy.nan) else None
+
+
+def _is_positive_for_all(value) -> bool:
+    """Whether an expression is positive for all positive constants c, e^(k c) being (1 + x)^k with x > 0."""
+    x = sympy.Symbol("x", positive=True)
+    for constant in sorted(value.free_symbols, key=str):
+        powers = in_exponentials(sympy.expand(value), constant, 1 + x)
+        value = value if powers is None else powers[0]
+    terms = sympy.Add.make_args(sympy.expand(value))
+    number = sympy.Add(*(term for term in terms if term.is_number))
+    rest = [term for term in terms if not term.is_number]
+    return bool(number.is_nonnegative and all(term.is_positive for term in rest) and (rest or number.is_positive))
 
 
 def _usable(value, variable) -> bool:

@@ -19,6 +19,7 @@ from stablessm.theory.domain import under_stability
 from stablessm.theory.problem import Problem
 from stablessm.theory.spotcheck import survives, values_in
 from stablessm.theory.statement import Statement, counterexample_at
+from stablessm.theory.suprema import quantities_of, supremum_of
 
 Quantities = Callable[[Problem], tuple[str, str, list[Quantity]]]
 """From a problem to what is said beforehand, the quantity's name and its pieces."""
@@ -54,7 +55,7 @@ def bounded(identity: str, problem: Problem, quantities: Quantities) -> Statemen
 
     found = examined(problem)
     if found is not None:
-        statement = _stated(identity, problem, found, _for_all(problem, found[2]), given)
+        statement = _stated(identity, problem, problem, found, _for_all(problem, found[2]), given)
         if statement.verdict != "undecided":
             return statement
         reasons.append("a weight at which it is large")
@@ -67,11 +68,11 @@ def bounded(identity: str, problem: Problem, quantities: Quantities) -> Statemen
     if conditional is not None and not conditional[2].blow_ups:
         condition = problem.rename(" and ".join(sympy.sstr(requirement.relation()) for requirement in needed))
         if all(requirement.holds(given) for requirement in needed):
-            return _stated(identity, case, conditional, condition, given)
+            return _stated(identity, problem, case, conditional, condition, given)
     for values in _choices(problem, needed if condition else [], given):
         found = examined(problem.specialised(values))
         if found is not None and (found[2].blow_ups or set(values) <= set(given)):
-            return _stated(identity, problem, found, condition if found[2].blow_ups else None, values)
+            return _stated(identity, problem, problem, found, condition if found[2].blow_ups else None, values)
     tried = "; ".join(dict.fromkeys(reasons)) or "constants that break the condition"
     return Statement(identity, "undecided", problem.rename(f"tried: {tried}"), condition)
 
@@ -83,6 +84,32 @@ def _choices(problem, needed, given):
     return ([broken] if broken else []) + [given | trial for trial in trials(set(free), _CHOICES)]
 
 
+def _with_numbers(statement: Statement, problem: Problem, case: Problem, found: tuple[str, str, Bound]) -> Statement:
+    """A bounded quantity whose supremum has no closed form, with numbers between which it lies."""
+    before, name, bound = found
+    own = problem.specialised()
+    if own.constants:
+        return statement
+    try:
+        known = at_values(bound, values_in(case, dict(problem.values)))
+        size = supremum_of(quantities_of(own, statement.id), known)
+    except (Undecided, ArithmeticError):
+        return statement
+    level = f"lies in {size.text()} (no closed form was found)"
+    if size.lower == size.upper == round(size.upper):
+        level = f"= {size.upper:.10g}"
+    return replace(statement, expression=f"{before}sup of {name} {level}, {size.where()}", method="enclosure")
+
+
+def at_values(bound: Bound, given: dict) -> Bound:
+    """The limits at the values given, those that are numbers then."""
+    limits = [
+        (q, *(part.subs(given) if isinstance(part, sympy.Basic) else part for part in rest))
+        for q, *rest in bound.limits
+    ]
+    return Bound((), limits=tuple(one for one in limits if one[1].is_extended_real and one[3].is_number))
+
+
 def _for_all(problem, bound) -> str | None:
     if bound.blow_ups:
         return "never"
@@ -90,11 +117,13 @@ def _for_all(problem, bound) -> str | None:
     return problem.rename("all " + ", ".join(f"{symbol} > 0" for symbol in constants)) if constants else None
 
 
-def _stated(identity, problem, found, condition, given):
+def _stated(identity, problem, case, found, condition, given):
     before, name, bound = found
-    shown = before + in_words(problem, name, bound)
+    shown = before + in_words(case, name, bound)
     if not bound.blow_ups:
-        return Statement(identity, "proved", shown, condition)
+        statement = Statement(identity, "proved", shown, condition)
+        known = bound.values or bound.constant is not None
+        return statement if known else _with_numbers(statement, problem, case, found)
     values = dict.fromkeys(problem.constants, sympy.Integer(1)) | given
     witness = witness_of(bound, values)
     if witness is None:

@@ -20,7 +20,7 @@ from stablessm.calculus.limits import normal
 from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.bounded import bounded
 from stablessm.theory.bounds import Quantity
-from stablessm.theory.domain import Cell, cells_of, covering, decaying
+from stablessm.theory.domain import decaying, stable_cells
 from stablessm.theory.gradient import FORMS, scale_of
 from stablessm.theory.jumps import jump_of
 from stablessm.theory.problem import Problem, W
@@ -65,14 +65,6 @@ def lipschitz(problem: Problem) -> Statement:
     return Statement(
         "lipschitz", "refuted", shown, "never" if case == problem else None, counterexample_at(problem, jump[0], values)
     )
-
-
-def stable_cells(case: Problem) -> tuple[Cell, ...]:
-    """The stable set: exact cells where the branches of the margin can be told apart, else both branches everywhere."""
-    try:
-        return cells_of(case)
-    except Undecided:
-        return covering(case)
 
 
 @lru_cache(maxsize=2)

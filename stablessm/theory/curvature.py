@@ -20,8 +20,7 @@ from stablessm.calculus.limits import normal, tidy
 from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.bounded import bounded
 from stablessm.theory.bounds import Quantity
-from stablessm.theory.criteria import stable_cells
-from stablessm.theory.domain import Cell
+from stablessm.theory.domain import Cell, stable_cells
 from stablessm.theory.inverse import inverse_of
 from stablessm.theory.problem import Problem, S, W
 from stablessm.theory.statement import Statement

@@ -42,6 +42,10 @@ class Cell:
         inner = sympy.diff(self.decay, W)
         return inner * sympy.exp(-self.decay) if self.branch == "exp" else inner
 
+    def margin_slope(self) -> sympy.Expr:
+        """The derivative of the margin, with its sign."""
+        return -self.slope() if self.branch == "2-s" else self.slope()
+
 
 def cells_of(problem: Problem) -> tuple[Cell, ...]:
     """The stable set of a map, cell by cell; empty where no weight is stable.
@@ -97,6 +101,14 @@ def covering(problem: Problem) -> tuple[Cell, ...]:
                     if below > 0:
                         cells += [Cell(part.lower, part.upper, cell.expression, branch) for branch in ("s", "2-s")]
     return tuple(cells)
+
+
+def stable_cells(case: Problem) -> tuple[Cell, ...]:
+    """The stable set: exact cells where the branches of the margin can be told apart, else both branches everywhere."""
+    try:
+        return cells_of(case)
+    except Undecided:
+        return covering(case)
 
 
 def decaying(problem: Problem) -> tuple[Cell, ...]:

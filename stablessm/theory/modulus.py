@@ -5,7 +5,7 @@ With margin m (|f| in continuous, 1 - |f| in discrete time) the definition asks 
     sup_w sup_{|w~ - w| <= beta} |m(w)/m(w~) - 1| <= g(beta),
 
 that is, for ln m to be uniformly continuous; the least g is e^omega - 1, omega its modulus of continuity. (For two
-stable real modes the integral of |e^{f~ t} - e^{f t}| is |1/f~ - 1/f|.) Three theorems decide it:
+stable real modes the integral of |e^{f~ t} - e^{f t}| is |1/f~ - 1/f|.) Four theorems decide it:
 
 1. If K = sup |m'/m| is finite then omega(beta) <= K beta. If |m'/m| has the limit K at infinity, or is K there, then
    omega(beta) = K beta: the difference of ln m over an interval of length beta that moves to infinity tends to K beta.
@@ -14,24 +14,34 @@ stable real modes the integral of |e^{f~ t} - e^{f t}| is |1/f~ - 1/f|.) Three t
 3. If |m'/m| is infinite at finite weights only, where m is continuous and not 0, then ln m is uniformly continuous: it
    is so on a compact interval around these weights by continuity, and outside it by theorem 1.
 
-The least g is then found in closed form (least.py); where it is not, the bound e^{K beta} - 1 stands. Under the link
+4. Under the exponential link |m'/m| = |s'/s| phi(s) with phi(s) = s/(e^s - 1) in (0, 1) and phi(0) = 1. Hence K is at
+   most that of the continuous link, and equal to it where that is a limit at infinity with s -> 0.
+
+The least g is then found in closed form (least.py); where it is not, it is enclosed at a few beta
+(oscillation.py), and the bound e^{K beta} - 1 stands. Under the link
 1 - s a closed form may hold while lambda >= 0 only; then that condition is said.
 """
+
+from dataclasses import replace
 
 import sympy
 
 from stablessm.calculus.limits import limit_at, normal
 from stablessm.calculus.outcomes import Undecided
-from stablessm.theory.bounded import bounded
+from stablessm.theory.bounded import at_values, bounded
 from stablessm.theory.bounds import Bound, Quantity, bound_of
-from stablessm.theory.criteria import stable_cells
-from stablessm.theory.domain import Cell, under_positive_eigenvalues
+from stablessm.theory.domain import Cell, stable_cells, under_positive_eigenvalues
 from stablessm.theory.failure import failing_pair
 from stablessm.theory.jumps import jump_of
-from stablessm.theory.least import Least, by_slope, largest_ratio
+from stablessm.theory.least import BETA, Least, by_slope, largest_ratio
+from stablessm.theory.oscillation import least_at
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.signs import constant_sign
+from stablessm.theory.spotcheck import values_in
 from stablessm.theory.statement import Statement
+
+_BETAS = (0.1, 0.5, 1.0)
+"""Where g is enclosed if it has no closed form."""
 
 _INFINITE = (sympy.oo, -sympy.oo)
 _NAME = {"continuous": "|f'/f|", "one-minus": "|f'|/(1 - |f|)", "exponential": "|f'|/(1 - |f|)"}
@@ -64,7 +74,7 @@ def _slopes(case: Problem) -> tuple[tuple[Cell, ...], list[Quantity], Bound]:
     cells = stable_cells(case)
     if jump_of(cells, lambda cell: cell.margin()) is not None:
         raise Undecided("the modulus of a margin that jumps")
-    slopes = [Quantity(c.lower, c.upper, normal(c.slope() / c.margin())) for c in cells]
+    slopes = [Quantity(c.lower, c.upper, normal(c.margin_slope() / c.margin())) for c in cells]
     return cells, slopes, bound_of(slopes)
 
 
@@ -117,6 +127,12 @@ def _with_least(problem: Problem, statement: Statement, seen: list) -> Statement
     """The statement with the least g, or with the bound that the slope gives."""
     given = dict(problem.values)
     bound = _bound_text(*seen[-1][::2]) if seen else None
+    for case, _, found in seen:
+        least = _by_decay(case, found)
+        if least is not None:
+            size, end = (case.text(part) for part in (sympy.log(least.ratio) / BETA, least.weight))
+            shown = f"g(beta) = {case.text(least.growth())}; {least.where(case)}; sup of {_NAME[case.link]} = {size}"
+            return replace(statement, expression=f"{shown}, as w -> {end}", method="symbolic")
     for case, condition, applies in _cases(problem, seen, given):
         least = _least(case, seen)
         if least is None:
@@ -125,10 +141,26 @@ def _with_least(problem: Problem, statement: Statement, seen: list) -> Statement
         if condition:
             shown += f" for {condition}, where lambda >= 0"
         shown += f"; {least.where(case)}"
-        if applies or bound is None:
-            return statement.preceded(shown)
-        return statement.preceded(f"{shown}; {bound}")
+        statement = statement.preceded(shown)
+        if applies:
+            return statement
+    numbers = _numbers(problem, at_values(seen[-1][2], values_in(seen[-1][0], given)) if seen else Bound(()))
+    if numbers:
+        statement = replace(statement.preceded(numbers), method="enclosure")
     return statement.preceded(bound) if bound else statement
+
+
+def _numbers(problem: Problem, approached: Bound) -> str:
+    """g at a few beta, each between two numbers; nothing where a constant has no value, or the search fails."""
+    case, found = problem.specialised(), []
+    if case.constants:
+        return ""
+    for beta in _BETAS:
+        try:
+            found.append(f"g({beta:g}) lies in {least_at(case, beta, approached).text()}")
+        except (Undecided, ArithmeticError):
+            return ""
+    return ", ".join(found)
 
 
 def _cases(problem, seen, given):
@@ -158,6 +190,19 @@ def _least(case: Problem, seen: list) -> Least | None:
         return largest_ratio(case)
     except Undecided:
         return None
+
+
+def _by_decay(case: Problem, slope: Bound) -> Least | None:
+    """Theorem 4, where it applies."""
+    if case.link != "exponential" or slope.values:
+        return None
+    try:
+        least = by_slope(_slopes(replace(case, link="continuous"))[2])
+        if least is None or least.weight not in _INFINITE or limit_at(case.decay, W, least.weight, "-") != 0:
+            return None
+    except Undecided:
+        return None
+    return least
 
 
 def _bound_text(case: Problem, slope: Bound) -> str:

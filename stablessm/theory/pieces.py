@@ -14,7 +14,7 @@ from stablessm.calculus.limits import limit_at, normal
 from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.problem import Restriction
 from stablessm.theory.restrictions import is_real, restrictions_in
-from stablessm.theory.signs import constant_sign, sign_on
+from stablessm.theory.signs import constant_sign, inner_points, sign_on
 from stablessm.theory.zeros import zeros_on
 
 _KINKS = (sympy.Abs, sympy.Max, sympy.Min, sympy.sign)
@@ -116,6 +116,8 @@ def signed_cells(part: Piece, w: sympy.Symbol) -> list[tuple[Piece, int]]:
         return [(part, sign)]
     for cell in part.split(zeros):
         sign = sign_on(cell.expression, w, cell.lower, cell.upper)
+        if sign is None:  # the zeros are all of them, so that one value decides
+            sign = constant_sign(cell.expression.subs(w, inner_points(cell.lower, cell.upper)[1])) or None
         if sign is None:
             raise Undecided(f"the sign of {cell.expression} on ({cell.lower}, {cell.upper})")
         cells.append((cell, sign))

@@ -13,6 +13,7 @@ import sympy
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
+from stablessm.calculus.enclosure import value_at
 from stablessm.calculus.exponentials import natural
 
 W = sympy.Symbol("w", real=True)
@@ -24,6 +25,9 @@ S = sympy.Symbol("s", positive=True)
 _MANY = 120
 """Renamings tried; up to five constants this is all of them."""
 
+
+_LONG = 60
+"""Characters from which on an exact number is written as a decimal, rounded to ten digits."""
 
 Restriction = tuple[sympy.Expr, sympy.Expr | None]
 """A base and its exponent, or the argument of a logarithm and None: the sign of the first must allow a real value."""
@@ -119,6 +123,9 @@ class Problem:
         """Text of an expression, in the user's names and the formula language's functions."""
         if not isinstance(expression, sympy.Basic):
             return self.rename(str(expression))
+        long = len(str(expression)) > _LONG or expression.has(sympy.CRootOf)
+        if long and isinstance(expression, sympy.Expr) and expression.is_number:
+            return f"{float(value_at(expression, {})):.10g}"
         if expression.has(*dict(self.back)):
             plain = expression.subs(dict(self.back))
             expression = plain if plain.has(sympy.exp) else sympy.factor(plain)

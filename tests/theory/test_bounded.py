@@ -153,7 +153,7 @@ def test_lipschitz(name, verdict, text):
         ("clip", "continuous", "g(beta) = beta/floor"),
         ("best", "continuous", "g(beta) = exp(2*asinh(beta*sqrt(a/b)/2)) - 1; attained at w = beta/2 - "),
         ("clip", "continuous", "attained at w = -beta - floor, w~ = -floor"),
-        ("tanh", "one-minus", "approached as w -> -oo, w~ = beta + w"),
+        ("tanh", "one-minus", "approached as w -> -oo, w~ = w - beta"),
         ("softplus", "continuous", "approached as w -> -oo, w~ = w - beta"),
         ("exp", "continuous", "at every w, with w~ = w - beta"),
         ("sqrt(abs(w))+1", "continuous", "|f'/f| is infinite at w = 0 only"),
