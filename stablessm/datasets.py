@@ -1,26 +1,26 @@
 """Datasets on disk: checked, written whole or not at all, byte-reproducible netCDF (NumPy and xarray only).
 
-A file is made in memory and lands by a rename, so that a full disk or a kill leaves the old file intact. netCDF refuses
-None, bool, dict and mixed lists as attributes; they are stored as JSON behind the prefix "json:" and come back as they
-were. A global attribute marks our files: a foreign or damaged file is named and never overwritten.
+A file is made under a temporary name and lands by a rename, so that a full disk or a kill leaves the old file intact.
+netCDF refuses None, bool, dict and mixed lists as attributes; they are stored as JSON behind the prefix "json:" and
+come back as they were. A global attribute marks our files: a foreign or damaged file is named and never overwritten.
 """
 
 from __future__ import annotations
 
 import contextlib
 import glob
-import io
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import xarray as xr
 
-from stablessm.reading import read_bytes
+from stablessm.netcdf import Read, Region, regions, write
+from stablessm.reading import readable
 
 MARK = "stablessm_dataset"
 FORMAT = 1
@@ -31,11 +31,15 @@ class DatasetError(ValueError):
     """A dataset that breaks the rules, or a file that is missing, damaged, foreign or cannot be written."""
 
 
+class _BrokenRule(DatasetError):
+    """A dataset that breaks a rule of `validate`."""
+
+
 class DatasetWriteError(DatasetError):
     """A dataset that could not be written (no space, no permission); the old file, if any, is intact."""
 
 
-def validate(dataset: xr.Dataset) -> None:
+def validate(dataset: xr.Dataset, read: Read | None = None) -> None:
     """Check that a dataset says what it holds.
 
     Every variable and coordinate has `units` and `long_name`; an integer code has `flag_values` and `flag_meanings` of
@@ -43,27 +47,41 @@ def validate(dataset: xr.Dataset) -> None:
 
     Args:
         dataset: what to check.
+        read: name and region of a variable -> its values there, all of which are read; by default from `dataset`.
 
     Raises:
         DatasetError: the first rule that is broken, naming the variable.
     """
     for name, variable in dataset.variables.items():
-        for attribute in ("units", "long_name"):
-            if not isinstance(variable.attrs.get(attribute), str) or not variable.attrs[attribute]:
-                raise DatasetError(f"the variable '{name}' needs the attribute '{attribute}', a text.")
-        if ("flag_values" in variable.attrs) != ("flag_meanings" in variable.attrs) or (
-            name == "outcome" and "flag_values" not in variable.attrs
-        ):
-            raise DatasetError(f"the variable '{name}' needs both 'flag_values' and 'flag_meanings'.")
+        _refuse_silent(str(name), variable.attrs)
         if "flag_values" in variable.attrs:
-            values = np.atleast_1d(variable.attrs["flag_values"])
-            if len(values) != len(str(variable.attrs["flag_meanings"]).split()):
-                raise DatasetError(
-                    f"the variable '{name}' needs one word in 'flag_meanings' for each of 'flag_values'."
-                )
-            strange = np.setdiff1d(variable.values, values)
-            if strange.size:
-                raise DatasetError(f"the variable '{name}' holds {strange[0]}, which is not among its 'flag_values'.")
+            for region in regions(variable.shape, variable.dtype.itemsize):
+                values = variable.values[region] if read is None else read(str(name), region)
+                _refuse_strange(str(name), variable.attrs, values)
+        elif read is not None:  # what cannot be read is found out
+            for region in regions(variable.shape, max(1, variable.dtype.itemsize)):
+                read(str(name), region)
+
+
+def _refuse_silent(name: str, attributes: Mapping[str, Any]) -> None:
+    for attribute in ("units", "long_name"):
+        if not isinstance(attributes.get(attribute), str) or not attributes[attribute]:
+            raise _BrokenRule(f"the variable '{name}' needs the attribute '{attribute}', a text.")
+    if ("flag_values" in attributes) != ("flag_meanings" in attributes) or (
+        name == "outcome" and "flag_values" not in attributes
+    ):
+        raise _BrokenRule(f"the variable '{name}' needs both 'flag_values' and 'flag_meanings'.")
+    if "flag_values" in attributes:
+        values = np.atleast_1d(attributes["flag_values"])
+        if len(values) != len(str(attributes["flag_meanings"]).split()):
+            raise _BrokenRule(f"the variable '{name}' needs one word in 'flag_meanings' for each of 'flag_values'.")
+
+
+def _refuse_strange(name: str, attributes: Mapping[str, Any], values: np.ndarray) -> None:
+    if "flag_values" in attributes:
+        strange = np.setdiff1d(values, np.atleast_1d(attributes["flag_values"]))
+        if strange.size:
+            raise _BrokenRule(f"the variable '{name}' holds {strange[0]}, which is not among its 'flag_values'.")
 
 
 def load(path: str | Path) -> xr.Dataset:
@@ -78,59 +96,104 @@ def load(path: str | Path) -> xr.Dataset:
     Raises:
         DatasetError: no such file, or one that is damaged or foreign; the sentence names it.
     """
-    path = Path(path)
-    content = read_bytes(path, "dataset", DatasetError)
-    try:
-        stored = xr.load_dataset(
-            io.BytesIO(content), engine="h5netcdf", mask_and_scale=False, decode_times=False, decode_timedelta=False
-        )
-    except Exception:  # h5py and xarray raise anything on a damaged file
-        raise DatasetError(f"'{path}' is damaged, or no netCDF file.") from None
-    if stored.attrs.get(MARK) != FORMAT:
-        raise DatasetError(f"'{path}' is no dataset of stablessm: its attribute '{MARK}' is not {FORMAT}.")
-    try:
-        dataset = _with_attributes(stored, _decode)
+    with _opened(Path(path)) as lazy:
+        dataset = lazy.load()
         validate(dataset)
-    except DatasetError as error:
-        raise DatasetError(f"'{path}' breaks a rule: {error}") from None
-    except (ValueError, RecursionError):
-        raise DatasetError(f"'{path}' is damaged: an attribute of it is no JSON.") from None
-    del dataset.attrs[MARK]
     dataset.encoding = {}
     for variable in dataset.variables.values():
         variable.encoding = {}
     return dataset
 
 
-def save(dataset: xr.Dataset, path: str | Path) -> None:
+def check(path: str | Path) -> dict[str, Any]:
+    """Return the attributes of a file's dataset after reading all of it, a block at a time.
+
+    Raises:
+        DatasetError: as `load` does.
+    """
+    with _opened(Path(path)) as lazy:
+        validate(lazy, lambda name, region: lazy.variables[name][region].values)
+        return dict(lazy.attrs)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[xr.Dataset]:
+    """Yield the dataset of a file, with its attributes as they were and values that are read when they are wanted."""
+    with contextlib.ExitStack() as held:
+        try:
+            file = held.enter_context(readable(path, "dataset", DatasetError))
+            stored = held.enter_context(
+                xr.open_dataset(
+                    file,
+                    engine="h5netcdf",
+                    mask_and_scale=False,
+                    decode_times=False,
+                    decode_timedelta=False,
+                    cache=False,
+                )
+            )
+            if stored.attrs.get(MARK) != FORMAT:
+                raise DatasetError(f"'{path}' is no dataset of stablessm: its attribute '{MARK}' is not {FORMAT}.")
+            try:
+                dataset = _with_attributes(stored, _decode)
+            except (ValueError, RecursionError):
+                raise DatasetError(f"'{path}' is damaged: an attribute of it is no JSON.") from None
+            del dataset.attrs[MARK]
+            yield dataset
+        except _BrokenRule as error:
+            raise DatasetError(f"'{path}' breaks a rule: {error}") from None
+        except DatasetError:
+            raise
+        except Exception:  # h5py and xarray raise anything on a damaged file
+            raise DatasetError(f"'{path}' is damaged, or no netCDF file.") from None
+
+
+def save(dataset: xr.Dataset, path: str | Path, *, read: Read | None = None) -> None:
     """Write a dataset as netCDF: the same dataset gives the same bytes, and the file appears whole or not at all.
 
     Args:
         dataset: what to write; it must pass `validate`.
         path: where; its folder is made. An older dataset there is replaced.
+        read: name and region of a data variable of numbers -> its values there, where they are not in `dataset` itself
+            (see `netcdf.write`); each block of them is validated and written in turn.
 
     Raises:
         DatasetError: the dataset breaks a rule, or the file there is damaged or foreign.
         DatasetWriteError: the disk refuses; the old file is intact.
     """
-    validate(dataset)
+    if read is None:
+        validate(dataset)
     path = Path(path)
     refuse_foreign(path)
     marked = _with_attributes(dataset, _encode)
     marked.attrs = {**marked.attrs, MARK: np.int64(FORMAT)}
-    encoding = {name: _encoding(variable) for name, variable in marked.variables.items()}
-    for variable in marked.variables.values():
-        variable.encoding = {}
-    write_whole(path, bytes(marked.to_netcdf(None, engine="h5netcdf", encoding=encoding)))
+
+    def values(name: str, region: Region) -> np.ndarray:
+        if read is None:
+            return dataset[name].values[region]
+        found = read(name, region)
+        _refuse_strange(name, dataset[name].attrs, found)
+        return found
+
+    if read is not None:
+        for name, variable in dataset.variables.items():
+            _refuse_silent(str(name), variable.attrs)
+    with _written_whole(path) as file:
+        write(file, marked, values)
 
 
-def refuse_foreign(path: str | Path) -> None:
-    """Raise a `DatasetError` where a file is in the way that `save` would not replace."""
+def refuse_foreign(path: str | Path) -> dict[str, Any] | None:
+    """Return the attributes of the dataset that `save` would replace, None where there is none.
+
+    Raises:
+        DatasetError: a file is in the way that is none, or is damaged.
+    """
     if os.path.lexists(path):
         try:
-            load(path)
+            return check(path)
         except DatasetError as error:
             raise DatasetError(f"{str(error).rstrip('.')}; it is not overwritten, move it away first.") from None
+    return None
 
 
 def save_provenance(path: str | Path, mapping: Mapping[str, Any]) -> Path:
@@ -170,34 +233,35 @@ def sweep_stale(left: Iterable[Path]) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write to a temporary name in the same folder, push it to the disk, and rename it over the old file."""
+    """Write to a temporary name in the same folder, push it to the disk, and rename it over the old file.
+
+    Raises:
+        DatasetWriteError: the disk refuses; the old file is intact.
+    """
+    with _written_whole(path) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def _written_whole(path: Path) -> Iterator[BinaryIO]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         sweep_stale(path.parent.glob(f".{glob.escape(path.name)}.*.partial"))
-        with open(temporary, "wb") as file:
-            file.write(content)
+        with open(temporary, "w+b") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
-        if isinstance(error, DatasetError):
-            raise
+    except BaseException as error:
         with contextlib.suppress(OSError, ValueError):
             temporary.unlink(missing_ok=True)
-        reason = getattr(error, "strerror", None) or error
-        raise DatasetWriteError(
-            f"{str(path)!r} cannot be written: {reason}; what was there before is intact."
-        ) from None
-
-
-def _encoding(variable: xr.Variable) -> dict[str, Any]:
-    """Compress and checksum arrays of numbers; no fill value, so that NaN and integers come back as they were."""
-    packed = variable.ndim > 0 and variable.size > 0 and variable.dtype.kind in "fiu"
-    return {
-        "_FillValue": None,
-        **({"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True} if packed else {}),
-    }
+        if isinstance(error, OSError) or (isinstance(error, ValueError) and "\0" in str(path)):
+            reason = getattr(error, "strerror", None) or error
+            raise DatasetWriteError(
+                f"{str(path)!r} cannot be written: {reason}; what was there before is intact."
+            ) from None
+        raise
 
 
 def _with_attributes(dataset: xr.Dataset, convert: Any) -> xr.Dataset:

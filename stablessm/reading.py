@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def read_bytes(path: Path, kind: str, error: type[ValueError], *, advice: str = "") -> bytes:
@@ -17,8 +20,23 @@ def read_bytes(path: Path, kind: str, error: type[ValueError], *, advice: str = 
     Raises:
         ValueError: as `error`, naming the file: it is not there, or cannot be read.
     """
-    try:
+    with _told(path, kind, error, advice):
         return path.read_bytes()
+
+
+@contextmanager
+def readable(path: Path, kind: str, error: type[ValueError], *, advice: str = "") -> Iterator[BinaryIO]:
+    """Yield a file, open for reading; arguments and error are those of `read_bytes`."""
+    with _told(path, kind, error, advice):
+        file = open(path, "rb")  # noqa: SIM115  (closed by the next with)
+    with file:
+        yield file
+
+
+@contextmanager
+def _told(path: Path, kind: str, error: type[ValueError], advice: str) -> Iterator[None]:
+    try:
+        yield
     except FileNotFoundError:
         raise error(f"there is no {kind} '{path}'{advice}.") from None
     except (OSError, ValueError) as reason:  # ValueError: a path with a NUL

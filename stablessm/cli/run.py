@@ -133,7 +133,9 @@ def run_one(
                 for watcher in watchers:
                     watcher(progress)
 
-            result = execute(spec, out=out, device=device, fresh=fresh, progress=tell, executor=hiring or "local")
+            result = execute(
+                spec, out=out, device=device, fresh=fresh, progress=tell, executor=hiring or "local", load=False
+            )
     except (WriteError, ExecutorError, DatasetWriteError) as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(1) from None

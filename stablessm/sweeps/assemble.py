@@ -2,24 +2,56 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
+from stablessm import datasets
 from stablessm.measurements.base import Measurement, Variable
+from stablessm.netcdf import BLOCK
 from stablessm.sweeps.axes import AXES, DIMENSIONS
 from stablessm.sweeps.errors import SweepError
-from stablessm.sweeps.layout import DONE, STATUS, fill_value
+from stablessm.sweeps.layout import DONE, PENDING, STATUS, Layout, fill_value
 from stablessm.sweeps.plan import Plan
+from stablessm.sweeps.results import Results
 from stablessm.sweeps.store import Store
 
 TOLERANCE = 1e-5
 _MAPS = ("parameterization", "link")
 
 
-def assemble(plan: Plan, store: Store, measurement: Measurement) -> xr.Dataset:
+class Assembled(NamedTuple):
+    """A dataset whose values are read from the store when they are wanted; `save` writes it.
+
+    Attributes:
+        dataset: its coordinates and attributes; of its data variables only shape, dtype and attributes count.
+        results: where their values come from.
+    """
+
+    dataset: xr.Dataset
+    results: Results
+
+    def save(self, path: Path) -> None:
+        """Write it a block at a time, so that memory does not grow with the number of cells.
+
+        Raises:
+            StoreError: a damaged store.
+            DatasetError, DatasetWriteError: as `datasets.save`.
+        """
+        datasets.save(self.dataset, path, read=self.results.region)
+
+    @property
+    def done(self) -> int:
+        """How many cells are done."""
+        return int((self.results.status == DONE).sum())
+
+
+def assemble(plan: Plan, store: Store, measurement: Measurement) -> Assembled:
     """Return the dataset of a sweep; nothing in it varies from run to run.
 
     Args:
@@ -34,23 +66,18 @@ def assemble(plan: Plan, store: Store, measurement: Measurement) -> xr.Dataset:
         StoreError: a damaged store.
         SweepError: starts or initial eigenvalues differ across maps.
     """
-    spec, layout = plan.spec, store.layout
-    names, valid = tuple(spec.axes), plan.rows >= 0
-
-    def unfold(values: np.ndarray) -> np.ndarray:
-        inner = values.shape[1:]
-        cells = np.empty((plan.cells, *inner), values.dtype)
-        cells[plan.rows[valid]] = values[valid]
-        return cells.reshape(*plan.shape, *inner)
-
-    done = np.flatnonzero(store.status() == DONE)
-    data = {name: (names + variable.dims, unfold(store.read(name, done)), _attributes(variable))
-            for name, variable in layout.variables.items()}  # fmt: skip
-    data["status"] = (names, unfold(store.read("status")), _attributes(STATUS))
-    dataset = xr.Dataset(data, coords=_coordinates(plan, store))
+    spec, layout, results = plan.spec, store.layout, Results(plan, store)
+    names = tuple(spec.axes)
+    data = {}
     for name, variable in layout.variables.items():
-        if variable.flags and (dataset[name].values == fill_value(variable.dtype)).any():
-            _add_flag(dataset[name], fill_value(variable.dtype), "not_computed")
+        about, fill = _attributes(variable), fill_value(variable.dtype)
+        if variable.flags and any((block == fill).any() for block in _blocks(results, plan, name, layout)):
+            about["flag_values"] = np.append(about["flag_values"], fill).astype(variable.dtype)
+            about["flag_meanings"] += " not_computed"
+        shape = (*plan.shape, *layout.shape(name))
+        data[name] = (names + variable.dims, np.broadcast_to(np.array(fill, variable.dtype), shape), about)
+    data["status"] = (names, np.broadcast_to(np.int8(PENDING), plan.shape), _attributes(STATUS))
+    dataset = xr.Dataset(data, coords=_coordinates(plan, store))
     dataset.attrs = {
         "name": spec.name,
         "title": spec.title,
@@ -62,8 +89,13 @@ def assemble(plan: Plan, store: Store, measurement: Measurement) -> xr.Dataset:
         "version": _version(),
         "spec": spec.to_json(),
     }
-    dataset.attrs["checks"] = {**_check_starts(dataset), **_check_eigenvalues(dataset, plan)}
-    return dataset
+    dataset.attrs["checks"] = {**_check_starts(plan, results, layout), **_check_eigenvalues(plan, results, layout)}
+    return Assembled(dataset, results)
+
+
+def _blocks(results: Results, plan: Plan, name: str, layout: Layout) -> Iterator[np.ndarray]:
+    step = max(1, BLOCK // max(1, layout.bytes_of(name)))
+    return (results.cells(name, first, min(first + step, plan.cells)) for first in range(0, plan.cells, step))
 
 
 def _coordinates(plan: Plan, store: Store) -> dict[str, Any]:
@@ -95,49 +127,63 @@ def _attributes(variable: Variable) -> dict[str, Any]:
     return about
 
 
-def _add_flag(array: xr.DataArray, value: int, meaning: str) -> None:
-    array.attrs["flag_values"] = np.append(array.attrs["flag_values"], value).astype(array.dtype)
-    array.attrs["flag_meanings"] += f" {meaning}"
+def _by_map(plan: Plan, results: Results, layout: Layout, name: str) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield a variable a block at a time for all maps and links, which lead the axes: (maps, block, *inner).
+
+    With each comes the place of the block among the cells of one map.
+    """
+    maps = math.prod(len(plan.spec.axes[axis]) for axis in _MAPS if axis in plan.spec.axes)
+    rest = plan.cells // maps
+    step = max(1, BLOCK // max(1, maps * layout.bytes_of(name)))
+    for first in range(0, rest, step):
+        here = slice(first, min(first + step, rest))
+        each = [results.cells(name, one * rest + here.start, one * rest + here.stop) for one in range(maps)]
+        yield here, np.stack(each)
 
 
-def _check_starts(dataset: xr.Dataset) -> dict[str, str]:
+def _check_starts(plan: Plan, results: Results, layout: Layout) -> dict[str, str]:
     """Assert that for each seed, whatever the map and its link, a run starts from the same bytes."""
-    maps = tuple(name for name in _MAPS if name in dataset.start_hash.dims) if "start_hash" in dataset else ()
-    if not maps:
+    maps = tuple(name for name in _MAPS if name in plan.spec.axes)
+    if "start_hash" not in layout.variables or not maps:
         return {}
-    hashes, done = dataset.start_hash, dataset.status == DONE
-    least = hashes.where(done, np.uint64(2**64 - 1)).min(maps)
-    most = hashes.where(done, np.uint64(0)).max(maps)
-    apart = ((least != most) & done.any(maps)).values
-    if apart.any():
-        where = dict(zip(least.dims, np.argwhere(apart)[0], strict=True))
-        seed = int(dataset.seed[where["seed"]])
-        raise SweepError(f"the starts of seed {seed} differ across maps (start_hash); runs would not be comparable.")
+    others = [name for name in plan.spec.axes if name not in maps]
+    shape = [len(plan.spec.axes[name]) for name in others]
+    status = results.status.reshape(-1, math.prod(shape))
+    for here, hashes in _by_map(plan, results, layout, "start_hash"):
+        done = status[:, here] == DONE
+        least = np.where(done, hashes, np.uint64(2**64 - 1)).min(0)
+        apart = (least != np.where(done, hashes, np.uint64(0)).max(0)) & done.any(0)
+        if apart.any():
+            where = dict(zip(others, np.unravel_index(here.start + int(apart.argmax()), shape), strict=True))
+            seed = plan.spec.axes["seed"][where["seed"]]
+            raise SweepError(
+                f"the starts of seed {seed} differ across maps (start_hash); runs would not be comparable."
+            )
     return {"start_hash": f"equal across {' and '.join(maps)} for each seed"}
 
 
-def _check_eigenvalues(dataset: xr.Dataset, plan: Plan) -> dict[str, str]:
+def _check_eigenvalues(plan: Plan, results: Results, layout: Layout) -> dict[str, str]:
     """Assert that all maps of one kind of time start from the same eigenvalues."""
     maps = tuple(name for name in _MAPS if name in plan.spec.axes)
-    if "initial_eigenvalue" not in dataset or not maps:
+    if "initial_eigenvalue" not in layout.variables or not maps:
         return {}
-    stacked = dataset.initial_eigenvalue.stack(_map=maps).transpose("_map", ...)
     links = [entry.link for entry in plan.spec.axes.get("parameterization", ())]
     if "link" in maps:
         links = [link for _ in range(max(1, len(links))) for link in plan.spec.axes["link"]]
     continuous = np.array([link == "continuous" for link in links])
-    for kind in (continuous, ~continuous):
-        values = stacked.values[kind]
-        for part in (values.real, values.imag) if np.iscomplexobj(values) else (values,):
-            if not len(part):
-                continue
-            gap = np.fmax.reduce(part) - np.fmin.reduce(part)
-            bad = gap > TOLERANCE * np.fmax.reduce(np.abs(values))
-            if bad.any():
-                raise SweepError(
-                    f"the initial eigenvalues differ across maps by up to {np.max(gap[bad]):.3g} "
-                    f"(tolerance {TOLERANCE:g} relative); runs would not be comparable."
-                )
+    for _, stacked in _by_map(plan, results, layout, "initial_eigenvalue"):
+        for kind in (continuous, ~continuous):
+            values = stacked[kind]
+            for part in (values.real, values.imag) if np.iscomplexobj(values) else (values,):
+                if not len(part):
+                    continue
+                gap = np.fmax.reduce(part) - np.fmin.reduce(part)
+                bad = gap > TOLERANCE * np.fmax.reduce(np.abs(values))
+                if bad.any():
+                    raise SweepError(
+                        f"the initial eigenvalues differ across maps by up to {np.max(gap[bad]):.3g} "
+                        f"(tolerance {TOLERANCE:g} relative); runs would not be comparable."
+                    )
     return {"initial_eigenvalue": f"equal across {' and '.join(maps)} within {TOLERANCE:g} relative"}
 
 

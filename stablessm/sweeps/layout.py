@@ -37,11 +37,14 @@ class Layout:
         """Return the shape of one cell's value."""
         return tuple(len(self.coordinates[dimension]) for dimension in self.variables[name].dims)
 
+    def bytes_of(self, name: str) -> int:
+        """Return the bytes of one cell's value."""
+        return np.dtype(self.variables[name].dtype).itemsize * math.prod(self.shape(name))
+
     @property
     def cell_bytes(self) -> int:
         """Bytes of one cell's values and its status."""
-        sizes = (np.dtype(one.dtype).itemsize * math.prod(self.shape(name)) for name, one in self.variables.items())
-        return 1 + sum(sizes)
+        return 1 + sum(map(self.bytes_of, self.variables))
 
     def blank(self, name: str, cells: int) -> np.ndarray:
         """Return an array of fill values, of shape (cells, *shape(name))."""

@@ -90,7 +90,7 @@ def refuse_too_large(what: str, needed: int, there: int, *, smaller: Iterable[st
 
 
 def refuse_too_large_dataset(plan: Plan, layout: Layout) -> None:
-    """Raise a `TooLarge` where the machine cannot hold the dataset of a sweep, as assembling it needs."""
+    """Raise a `TooLarge` where the machine cannot hold the dataset of a sweep, as analyses and figures need it."""
     refuse_too_large(
         f"the dataset of {plan.cells} cells",
         plan.items * plan.spec.chunk * layout.cell_bytes,

@@ -74,11 +74,11 @@ def merge(
     layout = Layout(stored, join_coordinates([part.layout.coordinates for part in parts], stored))
     plan = grown(spec, [part.plan for part in parts])
     store = stores.create(folder, plan, layout, parts)
-    dataset = assemble(plan, store, measurements[spec.measurement])
-    datasets.save(dataset, path)
+    assembled = assemble(plan, store, measurements[spec.measurement])
+    assembled.save(path)
     made_by = {part.where: _provenance(Path(part.where)) for part in parts}
     datasets.save_provenance(path, provenance(digest=spec.digest, cells=plan.cells, merged=made_by))
-    return Merged(path, plan.cells, int((dataset.status == 1).sum()))
+    return Merged(path, plan.cells, assembled.done)
 
 
 def joined(specs: Sequence[Spec], names: Sequence[str], measurements: Mapping[str, Measurement]) -> Spec:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-import xarray as xr
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stablessm import datasets
 from stablessm.sweeps import stores
@@ -32,20 +30,20 @@ class Found(NamedTuple):
         plan: its work; of the sweep asked for, in work items of the size of what is there.
         store: of this very sweep; None where there is none yet.
         part: what is done of a sweep that this one has grown from; None where there is none.
-        saved: the dataset that is there.
+        saved: attributes of the dataset that is there.
         mended: numbers of work items that had been cut short.
     """
 
     plan: Plan
     store: Store | None = None
     part: Part | None = None
-    saved: xr.Dataset | None = None
+    saved: Mapping[str, Any] | None = None
     mended: tuple[int, ...] = ()
 
     @property
     def complete(self) -> bool:
         """Whether there is nothing to compute and nothing to save."""
-        return self.saved is not None and self.saved.attrs.get("spec") == self.plan.spec.to_json() and self.computed
+        return self.saved is not None and self.saved.get("spec") == self.plan.spec.to_json() and self.computed
 
     @property
     def computed(self) -> bool:
@@ -70,8 +68,7 @@ def look(
         DatasetError: the file is damaged or foreign.
     """
     stores.recover(folder)
-    datasets.refuse_foreign(path)
-    saved = datasets.load(path) if path.exists() else None
+    saved = datasets.refuse_foreign(path)
     there = folder.exists() or folder.is_symlink()
     if fresh:
         if there:
@@ -92,7 +89,7 @@ def look(
     _refuse_other(path, saved, old, spec)
     if saved is None or old is None or old.digest == spec.digest:  # the same one is computed, to be reproduced
         return Found(Plan(spec), saved=saved)
-    part = part_of_dataset(str(path), saved, Plan(old), variables(old, measurements))
+    part = part_of_dataset(str(path), datasets.load(path), Plan(old), variables(old, measurements))
     return Found(grown(spec, [part.plan]), None, part, saved)
 
 
@@ -115,7 +112,7 @@ def _same(found: Found, folder: Path, header: Header, measurements: Mapping[str,
 
 
 def _grown_from_store(
-    folder: Path, old: Spec, spec: Spec, saved: xr.Dataset | None, measurements: Mapping[str, Measurement]
+    folder: Path, old: Spec, spec: Spec, saved: Mapping[str, Any] | None, measurements: Mapping[str, Measurement]
 ) -> Found:
     store = stores.open_store(folder, old, variables(old, measurements))
     with stores.locked(folder):
@@ -135,21 +132,21 @@ def _loaded(document: Mapping[str, object], measurements: Mapping[str, Measureme
         return None
 
 
-def _spec_of(saved: xr.Dataset, measurements: Mapping[str, Measurement]) -> Spec | None:
+def _spec_of(saved: Mapping[str, Any], measurements: Mapping[str, Measurement]) -> Spec | None:
     try:
-        return spec_from_json(saved.attrs.get("spec", ""), measurements=measurements)
+        return spec_from_json(saved.get("spec", ""), measurements=measurements)
     except SpecError:  # a dataset, but not of a sweep, or of another version
         return None
 
 
-def _refuse_other(path: Path, saved: xr.Dataset | None, old: Spec | None, spec: Spec) -> None:
+def _refuse_other(path: Path, saved: Mapping[str, Any] | None, old: Spec | None, spec: Spec) -> None:
     """Refuse a dataset of another sweep than the one asked for and those it has grown from."""
     if saved is None:
         return
     if old is not None and old.chunk == spec.chunk and places_in(old, spec) is not None:
         return
     try:
-        other = dict(json.loads(saved.attrs["spec"]))
+        other = dict(json.loads(saved["spec"]))
     except (KeyError, TypeError, ValueError, RecursionError):
         other = {}
     lines = (old and in_the_way(old, spec)) or difference(other, spec.document())

@@ -31,16 +31,16 @@ class SweepResult(NamedTuple):
     """What a run came to.
 
     Attributes:
-        dataset: all of the sweep.
-        path: the netCDF file it was saved to.
+        path: the netCDF file the dataset was saved to.
         computed: cells computed by this run; 0 where all was done before.
         failures: reason of every failed work item, by its number.
+        dataset: all of the sweep; None where it was not to be loaded.
     """
 
-    dataset: xr.Dataset
     path: Path
     computed: int
     failures: dict[int, str]
+    dataset: xr.Dataset | None
 
 
 def run_sweep(
@@ -66,10 +66,12 @@ def run_sweep(
         >>> run_sweep("maps", out="results").attrs["measurement"]  # doctest: +SKIP
         'maps'
     """
-    return execute(
+    dataset = execute(
         spec, scale=scale, overrides=overrides, chunk=chunk, out=out, device=device, fresh=fresh, progress=progress,
         measurements=measurements, executor=executor, workers=workers, scheduler=scheduler,
     ).dataset  # fmt: skip
+    assert dataset is not None
+    return dataset
 
 
 def execute(
@@ -86,6 +88,7 @@ def execute(
     executor: str | Executor | Hiring = "local",
     workers: int | None = None,
     scheduler: str | None = None,
+    load: bool = True,
 ) -> SweepResult:
     """Run an experiment, or what is left of it.
 
@@ -105,6 +108,7 @@ def execute(
             `if __name__ == "__main__":`.
         workers: how many; None for the executor's own choice.
         scheduler: address of a dask scheduler, or "slurm".
+        load: False where the dataset is wanted as a file alone: then memory does not grow with the number of cells.
 
     Returns:
         The dataset, which is also saved as netCDF with its provenance beside it.
@@ -129,18 +133,18 @@ def execute(
     measurement, plan, store = measurements[spec.measurement], found.plan, found.store
     began = time.perf_counter()
     if found.saved is not None and found.complete:
-        return SweepResult(found.saved, path, 0, {})
+        return SweepResult(path, 0, {}, datasets.load(path) if load else None)
     if store is None or not found.computed:
         store, watched, about = compute(found, folder, measurements, device=device, hiring=hiring, watch=progress)
     else:
         watched, about = Progress(plan.cells, resumed=plan.cells), {"device": None}
-    dataset, failures, pieces = assemble(plan, store, measurement), store.failures(), store.pieces()
+    assembled, failures, pieces = assemble(plan, store, measurement), store.failures(), store.pieces()
     seconds = time.perf_counter() - began
-    datasets.save(dataset, path)
+    assembled.save(path)
     datasets.save_provenance(path, provenance(
         digest=plan.spec.digest, seconds=round(seconds, 3), cells=plan.cells, computed=watched.done,
         cells_per_second=round(watched.done / seconds, 3), failures={str(k): v for k, v in failures.items()}, **about,
         **({"computed_again": found.mended} if found.mended else {}),
         **({"in_pieces": {str(k): v for k, v in pieces.items()}} if pieces else {}),
     ))  # fmt: skip
-    return SweepResult(dataset, path, watched.done + watched.failed, failures)
+    return SweepResult(path, watched.done + watched.failed, failures, datasets.load(path) if load else None)

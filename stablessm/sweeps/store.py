@@ -8,7 +8,6 @@ that a power cut has cut short is computed again. How the folder comes and goes 
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -127,10 +126,7 @@ class Store:
         Raises:
             StoreError: the store is damaged.
         """
-        sizes = {
-            name: self.chunk * math.prod(self.layout.shape(name)) * np.dtype(one.dtype).itemsize
-            for name, one in self.layout.variables.items()
-        }
+        sizes = {name: self.chunk * self.layout.bytes_of(name) for name in self.layout.variables}
         lost = {}
         with named(self.path):
             for number in np.flatnonzero(self.status() == DONE).tolist():
@@ -151,26 +147,27 @@ class Store:
         with writing_to(self.path):
             self._arrays["status"][self._cells(item)] = FAILED
 
-    def read(self, name: str, done: np.ndarray | None = None) -> np.ndarray:
-        """Return a variable of all padded cells, shape (items * chunk, *inner); fill values where not done.
+    def read(self, name: str, items: range | None = None, done: np.ndarray | None = None) -> np.ndarray:
+        """Return a variable of the padded cells of work items, shape (items * chunk, *inner); fill values if not done.
 
         Args:
             name: which variable.
-            done: numbers of the work items that are done; read from `status` by default.
+            items: numbers of work items that follow one another; all by default.
+            done: whether each work item of the sweep is done; asked of `status` by default.
 
         Raises:
             StoreError: a chunk that is damaged, or missing although its work item is done.
         """
+        items = range(self.items) if items is None else items
         with named(self.path):
-            array = self._arrays[name]
             if done is None:
-                done = np.flatnonzero(self.status() == DONE) if name != "status" else np.zeros(0, int)
-            for item in done:
-                chunk = self._chunk(name, int(item))
-                if not chunk.is_file():
+                done = self.status() == DONE
+            for item in items if name != "status" else ():
+                chunk = self._chunk(name, item)
+                if done[item] and not chunk.is_file():
                     raise FileNotFoundError(f"the file {chunk.relative_to(self.path)} is missing")
             try:
-                return np.asarray(array[:])
+                return np.asarray(self._arrays[name][items.start * self.chunk : items.stop * self.chunk])
             except Exception as error:
                 if is_refusal(error):
                     raise
