@@ -16,6 +16,7 @@ from tests.tolerances import assert_close
 pytestmark = pytest.mark.float64
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("map_", MAPS, ids=IDS)
 def test_values_and_no_nan_in_float64(map_):
     weights = jnp.asarray(np.concatenate([-np.logspace(-300, 300, 201), [0.0], np.logspace(-300, 300, 201)]))

@@ -1,6 +1,6 @@
 """The layers by name. Importing this imports no JAX; building a layer does.
 
-Registering a layer is testing it: the laws of `tests/layers/test_laws.py` are crossed with this registry.
+Registering a layer is testing it: the laws of `tests/layers/test_layer_laws.py` are crossed with this registry.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ import jax
 import numpy as np
 import pytest
 from references import REFERENCES, SIGMA
-from test_laws import CASES, IDS, make
+from test_layer_laws import CASES, IDS, make
 
 from stablessm.layers import LAYERS, pointwise
 
