@@ -11,10 +11,12 @@ from contextlib import contextmanager
 def all_verdicts() -> str:
     """Verify every built-in map under every legal link; return the verdicts as Markdown."""
     from stablessm.parameterizations import PARAMETERIZATIONS
-    from stablessm.theory import verify
+    from stablessm.theory import certified
     from stablessm.theory.documents import verdict_table
 
-    return verdict_table([verify(one.replace(link=link)) for one in PARAMETERIZATIONS.values() for link in one.links])
+    return verdict_table(
+        [certified(one.replace(link=link)) for one in PARAMETERIZATIONS.values() for link in one.links]
+    )
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,12 +30,19 @@ def verify(
     link: Annotated[
         str | None, typer.Option(help="continuous, one-minus, exponential, or all the legal ones (all).")
     ] = None,
+    maps_file: Annotated[
+        list[Path] | None,
+        typer.Option("--maps", metavar="FILE.toml", help="Maps of a file: {name | formula, constants, link, label}."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a page.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown: a table, then the grounds.")] = False,
     as_latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX for an appendix (booktabs).")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if a statement is refuted.")] = False,
 ) -> None:
     """Prove or refute what the theory says about maps: stability, gradient scale, the criteria, and their conditions.
+
+    A file of --maps holds `maps = [...]`, or is the declaration of an experiment, whose axis `parameterization` is meant.
+    What was proved once is kept in the cache folder (XDG_CACHE_HOME or ~/.cache) and read the next time.
 
     Examples:
 
@@ -45,14 +53,17 @@ def verify(
         stablessm verify exp softplus --json
 
         stablessm verify best --link all --latex
+
+        stablessm verify --maps my_maps.toml --markdown
     """
     forms = {"--json": as_json, "--markdown": as_markdown, "--latex": as_latex}
     asked = [option for option, wanted in forms.items() if wanted]
     if len(asked) > 1:
         raise typer.BadParameter(f"choose one of --json, --markdown and --latex, but got {' and '.join(asked)}.")
-    maps = _chosen(names or [], formula or [], _constants(constant or []), link)
+    listed = [one for path in maps_file or () for one in _listed(path, link)]
+    maps = _chosen(names or [], formula or [], listed, _constants(constant or []), link)
 
-    from stablessm.theory import verify as certify
+    from stablessm.theory import certified as certify
     from stablessm.theory.documents import latex, markdown
 
     certificates = []
@@ -77,8 +88,33 @@ def _json(certificates: list[Certificate]) -> str:
     return json.dumps(document(certificates), indent=2)
 
 
+def _listed(path: Path, link: str | None) -> list[Parameterization]:
+    """The maps of a file."""
+    from stablessm.sweeps.declarations import read_document
+    from stablessm.sweeps.errors import Where
+    from stablessm.sweeps.maps import read_maps
+
+    document, where = read_document(path, kind="--maps file"), Where(path.name)
+    axes = document.get("axes")
+    if "maps" in document:
+        raw, where = document["maps"], where.at("maps")
+    elif isinstance(axes, dict) and "parameterization" in axes:
+        raw, where = axes["parameterization"], where.at("axes", "parameterization")
+    else:
+        raise where.error("verify --maps takes a file with maps = [...], or an experiment with axes.parameterization")
+    found = read_maps(raw, where)
+    for one, table in found:
+        if link is not None and "link" in table:
+            raise where.error(f"the map {one.name!r} sets a link of its own, but --link is given; give one of the two")
+    return [one for one, _ in found]
+
+
 def _chosen(
-    names: list[str], formulas: list[str], constants: dict[str, float], link: str | None
+    names: list[str],
+    formulas: list[str],
+    listed: list[Parameterization],
+    constants: dict[str, float],
+    link: str | None,
 ) -> list[Parameterization]:
     """The maps asked for, each once, under the links asked for, with the constants that each of them has."""
     from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization, ParameterizationError
@@ -88,6 +124,7 @@ def _chosen(
     chosen = [_named(name) for name in names] + [
         Parameterization.from_formula(text, link="continuous" if link in (None, "all") else link) for text in formulas
     ]
+    chosen += listed
     everything = not chosen
     if everything:
         chosen = list(PARAMETERIZATIONS.values())
@@ -110,8 +147,8 @@ def _chosen(
             continue
         for each in links:
             filled = one.replace(link=each, constants=own)
-            built_in = filled.name if filled.name in PARAMETERIZATIONS else ""
-            maps.setdefault((built_in, filled.expression, each, filled.values), filled)
+            own_name = filled.name if filled.name in PARAMETERIZATIONS or one in listed else ""
+            maps.setdefault((own_name, filled.expression, each, filled.values), filled)
     return list(maps.values())
 
 

@@ -183,14 +183,28 @@ def _read(source: str | Path) -> tuple[dict[str, Any], str, str]:
             )
         path = places.bundled("experiments") / f"{source}.toml"
     advice = f"; bundled are {', '.join(places.names('experiments'))}"
-    content = read_bytes(path, "declaration", SpecError, advice=advice)
+    return read_document(path, advice=advice), path.name, str(path.parent)
+
+
+def read_document(path: Path, *, kind: str = "declaration", advice: str = "") -> dict[str, Any]:
+    """Return what a TOML file holds.
+
+    Args:
+        path: the file.
+        kind: what it is, for the error.
+        advice: a clause for a file that is not there: what could be given instead.
+
+    Raises:
+        SpecError: the file cannot be read, or is not TOML.
+    """
+    content = read_bytes(path, kind, SpecError, advice=advice)
     try:
-        return tomllib.loads(content.decode()), path.name, str(path.parent)
+        return tomllib.loads(content.decode())
     except RecursionError:
-        raise SpecError(f"the declaration '{path}' cannot be read: it is nested too deeply.") from None
+        raise SpecError(f"the {kind} '{path}' cannot be read: it is nested too deeply.") from None
     except ValueError as error:  # of TOML, of UTF-8, or of an integer with too many digits
         reason = str(error).split(";")[0].rstrip(".")
-        raise SpecError(f"the declaration '{path}' is not TOML: {reason}.") from None
+        raise SpecError(f"the {kind} '{path}' is not TOML: {reason}.") from None
 
 
 def _check_names(declaration: _Declaration, where: Where) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization, ParameterizationError
@@ -104,6 +105,31 @@ def resolve_maps(
         )
         for label, table, record in zip(_labels(tables, records, where), tables, records, strict=True)
     )
+
+
+def read_maps(raw: Any, where: Where) -> list[tuple[Parameterization, dict[str, Any]]]:
+    """Return the maps of a list as they are, for proofs: constants may be free, and a map need not be stable.
+
+    Args:
+        raw: a list of names and tables `{name | formula, constants, link, label}`.
+        where: its place, for the error.
+
+    Returns:
+        Each map with its table.
+
+    Raises:
+        SpecError: an unknown map, key, constant or link, an illegal pair of map and link, or a formula that does not
+            parse.
+    """
+    items = list(raw) if isinstance(raw, list | tuple) else [raw]
+    if not items:
+        raise where.error("give at least one map: a name or a table {name | formula, ...}")
+    tables = [_table(item, where) for item in items]
+    records = [_record(table, where, ()) for table in tables]
+    return [
+        (replace(record, name=table["label"]) if "label" in table else record, table)
+        for record, table in zip(records, tables, strict=True)
+    ]
 
 
 def _table(item: Any, where: Where) -> dict[str, Any]:

@@ -18,8 +18,9 @@ from stablessm.theory.conditions import failing_values
 from stablessm.theory.domain import under_stability
 from stablessm.theory.problem import Problem
 from stablessm.theory.spotcheck import survives, values_in
-from stablessm.theory.statement import Statement, counterexample_at
+from stablessm.theory.statement import Statement
 from stablessm.theory.suprema import quantities_of, supremum_of
+from stablessm.theory.witness import counterexample_at, is_representable
 
 Quantities = Callable[[Problem], tuple[str, str, list[Quantity]]]
 """From a problem to what is said beforehand, the quantity's name and its pieces."""
@@ -125,7 +126,7 @@ def _stated(identity, problem, case, found, condition, given):
         known = bound.values or bound.constant is not None
         return statement if known else _with_numbers(statement, problem, case, found)
     values = dict.fromkeys(problem.constants, sympy.Integer(1)) | given
-    witness = witness_of(bound, values)
+    witness = witness_of(bound, values, lambda weight: is_representable(case, weight, values))
     if witness is None:
         return Statement(identity, "undecided", f"{shown}; tried: a weight at which it is large", condition)
     weight, size = witness

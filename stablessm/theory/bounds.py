@@ -6,6 +6,7 @@ k = lim (w - p) q'/q it grows like |w - p|^k at a finite p, and likewise at infi
 growth or faster, at the rate lim q'/q.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import sympy
@@ -180,12 +181,15 @@ def _largest(values):
     return kept
 
 
-def witness_of(bound: Bound, values: dict, large: int = LARGE) -> tuple[sympy.Expr, object] | None:
+def witness_of(
+    bound: Bound, values: dict, usable: Callable[[sympy.Expr], bool] = lambda weight: True, large: int = LARGE
+) -> tuple[sympy.Expr, object] | None:
     """A weight at which the quantity is above a large number, checked by interval arithmetic, and the value there.
 
-    A logarithm never gets there: where none is found, the farthest weight to which the size went on growing.
+    A logarithm never gets there: where none is found, the farthest weight to which the size went on growing. Weights
+    that are not usable come last.
     """
-    slow = None
+    slow, unusable = None, None
     for blow_up in bound.blow_ups:
         seen = []
         for weight in blow_up.weights(values):
@@ -193,13 +197,16 @@ def witness_of(bound: Bound, values: dict, large: int = LARGE) -> tuple[sympy.Ex
                 size = abs(value_at(blow_up.quantity.expression, values | {W: weight}))
             except ArithmeticError:
                 continue
+            if not usable(weight):
+                unusable = unusable or ((weight, size) if size > large else None)
+                continue
             if size > large:
                 return weight, size
             seen.append((size, weight))
         last = [size for size, _ in seen[-4:]]
         if slow is None and len(last) == 4 and last == sorted(set(last)) and last[-1] > _GROWN * last[0]:
             slow = seen[-1]
-    return slow and (slow[1], slow[0])
+    return (slow[1], slow[0]) if slow else unusable
 
 
 def in_words(problem: Problem, name: str, bound: Bound) -> str:

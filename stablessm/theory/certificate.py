@@ -11,6 +11,9 @@ from stablessm.theory.statement import Statement
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+IDS = ("stability", "modulus", "gradient_scale", "gradient_over_weight", "lipschitz", "curvature", "criterion")
+"""The statements, in the order of the contract."""
+
 SCHEMA = 1
 """Version of the JSON form."""
 

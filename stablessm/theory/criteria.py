@@ -25,7 +25,8 @@ from stablessm.theory.gradient import FORMS, scale_of
 from stablessm.theory.jumps import jump_of
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.signs import inner_points, sign_on
-from stablessm.theory.statement import Statement, counterexample_at
+from stablessm.theory.statement import Statement
+from stablessm.theory.witness import counterexample_at
 
 
 def gradient_over_weight(problem: Problem) -> Statement:

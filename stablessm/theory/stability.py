@@ -23,7 +23,8 @@ from stablessm.theory.problem import Problem, W
 from stablessm.theory.ranges import Extreme, extremes_of
 from stablessm.theory.restrictions import undefined_at
 from stablessm.theory.signs import constant_sign, inner_points
-from stablessm.theory.statement import Statement, counterexample_at
+from stablessm.theory.statement import Statement
+from stablessm.theory.witness import counterexample_at
 
 _WEIGHTS = [sympy.Rational(0)] + [
     sign * sympy.Rational(p, q)

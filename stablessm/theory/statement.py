@@ -2,12 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-import sympy
-
-from stablessm.calculus.enclosure import value_at
-from stablessm.theory.problem import Problem, W
-from stablessm.theory.restrictions import undefined_at
-from stablessm.theory.signs import constant_sign
+VERDICTS = ("proved", "refuted", "undecided")
+"""What can come of a statement."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +24,17 @@ class CounterExample:
         """The schema's object; `constants` only where values were chosen."""
         plain = {"weight": self.weight, "eigenvalue": self.eigenvalue}
         return plain | ({"constants": dict(self.constants)} if self.constants else {})
+
+    @staticmethod
+    def from_json(found: dict) -> "CounterExample":
+        """The counter-example of `to_json`.
+
+        Raises:
+            ValueError, TypeError, KeyError: it is none.
+        """
+        eigenvalue = found["eigenvalue"]
+        constants = tuple((str(name), float(value)) for name, value in found.get("constants", {}).items())
+        return CounterExample(float(found["weight"]), None if eigenvalue is None else float(eigenvalue), constants)
 
     def text(self) -> str:
         """The weight, the eigenvalue and the constants chosen, in words."""
@@ -83,27 +90,18 @@ class Statement:
             "seconds": round(self.seconds, 3),
         }
 
+    @staticmethod
+    def from_json(found: dict) -> "Statement":
+        """The statement of `to_json`.
 
-def counterexample_at(problem: Problem, weight: sympy.Expr, values: dict) -> CounterExample:
-    """The counter-example at a weight, its eigenvalue computed by interval arithmetic.
-
-    Args:
-        problem: the map.
-        weight: an exact weight, an expression of the constants.
-        values: values of all its constants; those not among the problem's own are recorded.
-    """
-    point = weight.subs(values)
-    try:
-        eigenvalue = None if undefined_at(problem, point, values) else _eigenvalue(problem, point, values)
-    except ArithmeticError:
-        eigenvalue = None
-    names, given = dict(problem.names), dict(problem.values)
-    chosen = sorted((names[symbol], float(value)) for symbol, value in values.items() if symbol not in given)
-    return CounterExample(float(value_at(point, {})) + 0.0, eigenvalue, tuple(chosen))
-
-
-def _eigenvalue(problem: Problem, point: sympy.Expr, values: dict) -> float:
-    """The eigenvalue at a weight: 0 where it is exactly that, not the middle of an interval around it."""
-    middle = value_at(problem.eigenvalue, values | {W: point})
-    exact = problem.eigenvalue.subs(values).subs(W, point)
-    return 0.0 if constant_sign(exact) == 0 else float(middle) + 0.0
+        Raises:
+            ValueError, TypeError, KeyError: it is none.
+        """
+        example, condition = found["counterexample"], found["condition"]
+        texts = [found[key] for key in ("id", "verdict", "expression", "method")]
+        if not all(isinstance(text, str) for text in texts) or texts[1] not in VERDICTS:
+            raise ValueError("no statement")
+        if not (condition is None or isinstance(condition, str)):
+            raise TypeError("a condition is a text")
+        counterexample = None if example is None else CounterExample.from_json(example)
+        return Statement(*texts[:3], condition, counterexample, texts[3], float(found["seconds"]))

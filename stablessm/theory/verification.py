@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from stablessm.calculus.outcomes import Undecided
@@ -34,7 +34,9 @@ TIME_LIMIT = 10.0
 """Seconds of processor time for one statement."""
 
 
-def verify(parameterization: Parameterization, *, limit: float = TIME_LIMIT) -> Certificate:
+def verify(
+    parameterization: Parameterization, *, limit: float = TIME_LIMIT, known: Mapping[str, Statement] | None = None
+) -> Certificate:
     """Prove, refute or leave undecided what the theory says about a map.
 
     Everything is derived from the map's formula; its name plays no part. Constants without a value are positive
@@ -43,6 +45,7 @@ def verify(parameterization: Parameterization, *, limit: float = TIME_LIMIT) -> 
     Args:
         parameterization: the map.
         limit: seconds of processor time for each statement; one that takes longer is `undecided`.
+        known: statements that were proved before, by id; they are taken as they are.
 
     Returns:
         The certificate.
@@ -64,6 +67,7 @@ def verify(parameterization: Parameterization, *, limit: float = TIME_LIMIT) -> 
             "verify takes a parameterization, such as PARAMETERIZATIONS['exp'] or "
             f"Parameterization.from_formula('exp(w)'), but got {quoted(parameterization)}"
         )
+    known = known or {}
     problem = problem_of(
         parameterization.expression,
         parameterization.link,
@@ -75,7 +79,10 @@ def verify(parameterization: Parameterization, *, limit: float = TIME_LIMIT) -> 
         formula=parameterization.formula,
         link=parameterization.link,
         constants=tuple(sorted(parameterization.constants.items())),
-        statements=tuple(timed(identity, prove, problem, limit) for identity, prove in STATEMENTS.items()),
+        statements=tuple(
+            known[identity] if identity in known else timed(identity, prove, problem, limit)
+            for identity, prove in STATEMENTS.items()
+        ),
     )
 
 
