@@ -41,7 +41,7 @@ def verify(
 ) -> None:
     """Prove or refute what the theory says about maps: stability, gradient scale, the criteria, and their conditions.
 
-    A file of --maps holds `maps = [...]`, or is the declaration of an experiment, whose axis `parameterization` is meant.
+    A file of --maps holds `maps = [...]`, or is an experiment's declaration, whose axis `parameterization` is meant.
     What was proved once is kept in the cache folder (XDG_CACHE_HOME or ~/.cache) and read the next time.
 
     Examples:
