@@ -12,6 +12,7 @@ products transposed, the loop in reversed time; what it keeps are the states bet
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -21,6 +22,7 @@ from jax import Array
 
 from stablessm.engine.carry import Parts, carry_words
 from stablessm.engine.groups import in_groups
+from stablessm.engine.growth import Bank, by_steps, overflows
 from stablessm.engine.poles import Poles
 from stablessm.engine.powers import power_parts
 
@@ -70,8 +72,18 @@ def run_bank(
     Returns:
         (outputs, state), of the shapes of inputs and state.
     """
+    size = min(size, inputs.shape[-1])
+    return jax.lax.cond(
+        overflows(poles, size),
+        jax.checkpoint(partial(by_steps, size=size)),
+        partial(_in_chunks, size=size, platform=platform),
+        (poles, weights, inputs, state),
+    )
+
+
+def _in_chunks(bank: Bank, size: int, platform: str) -> tuple[Array, Array]:
+    poles, weights, inputs, state = bank
     channels, length = inputs.shape[1:]
-    size = min(size, length)
     table = power_parts(poles, np.arange(size + 1))
     whole, rest = (_chunk(poles, table, weights, steps) if steps else None for steps in (size, length % size))
     group = 1 if platform == "cpu" else channels
