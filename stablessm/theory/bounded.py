@@ -13,8 +13,9 @@ import sympy
 from stablessm.calculus.approach import trials
 from stablessm.calculus.enclosure import value_at
 from stablessm.calculus.outcomes import Undecided
-from stablessm.theory.bounds import Bound, Quantity, bound_of, in_words, witness_of
+from stablessm.theory.bounds import Bound, Quantity, bound_of, in_words, note_bound, witness_of
 from stablessm.theory.conditions import failing_values
+from stablessm.theory.derivation import attempt, note
 from stablessm.theory.domain import under_stability
 from stablessm.theory.problem import Problem
 from stablessm.theory.spotcheck import survives, values_in
@@ -43,13 +44,15 @@ def bounded(identity: str, problem: Problem, quantities: Quantities) -> Statemen
 
     def examined(case: Problem) -> tuple[str, str, Bound] | None:
         try:
-            before, name, pieces = quantities(case)
-            if not pieces:
-                raise Undecided("a stable weight; there is none")
-            bound = bound_of(pieces)
-            if not survives(bound, values_in(case, given)):
-                raise Undecided(f"{name} in general; at these constants the numbers are different")
-            return before, name, bound
+            with attempt():
+                before, name, pieces = quantities(case)
+                if not pieces:
+                    raise Undecided("a stable weight; there is none")
+                bound = bound_of(pieces)
+                if not survives(bound, values_in(case, given)):
+                    raise Undecided(f"{name} in general; at these constants the numbers are different")
+                note_bound(case, name, bound)
+                return before, name, bound
         except Undecided as reason:
             reasons.append(str(reason))
             return None
@@ -96,6 +99,8 @@ def _with_numbers(statement: Statement, problem: Problem, case: Problem, found: 
         size = supremum_of(quantities_of(own, statement.id), known)
     except (Undecided, ArithmeticError):
         return statement
+    note(problem, "no closed form of the supremum was found; boxes whose ends are rounded outwards, and bounds at the "
+                  f"ends, enclose it in ${size.text()}$")  # fmt: skip
     level = f"lies in {size.text()} (no closed form was found)"
     if size.lower == size.upper == round(size.upper):
         level = f"= {size.upper:.10g}"
@@ -130,5 +135,6 @@ def _stated(identity, problem, case, found, condition, given):
     if witness is None:
         return Statement(identity, "undecided", f"{shown}; tried: a weight at which it is large", condition)
     weight, size = witness
+    note(case, "interval arithmetic gives ${}$ at $w = {}$", f"{float(size):.3g}", weight)
     shown = f"{shown}; it is {float(size):.3g} at w = {float(value_at(weight, {})):.10g}"
     return Statement(identity, "refuted", shown, condition, counterexample_at(problem, weight, values))

@@ -15,6 +15,7 @@ from stablessm.calculus.enclosure import value_at
 from stablessm.calculus.exponentials import in_exponentials
 from stablessm.calculus.limits import limit_at, normal, tidy
 from stablessm.calculus.outcomes import Undecided
+from stablessm.theory.derivation import interval, note
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.signs import constant_sign
 from stablessm.theory.zeros import zeros_on
@@ -207,6 +208,22 @@ def witness_of(
         if slow is None and len(last) == 4 and last == sorted(set(last)) and last[-1] > _GROWN * last[0]:
             slow = seen[-1]
     return (slow[1], slow[0]) if slow else unusable
+
+
+def note_bound(case: Problem, name: str, bound: Bound) -> None:
+    """Note the quantity, its limits at the ends of the pieces, and its values at the zeros of its slope."""
+    if bound.constant is not None:
+        note(case, f"${name} = {{}}$ for every $w$", bound.constant)
+    for quantity in dict.fromkeys(quantity for quantity, _, _, _ in bound.limits):
+        where, ends = interval(case, quantity.lower, quantity.upper)
+        note(case, f"up to its sign, ${name.rstrip(',')}$ is ${{}}${where}", quantity.expression, *ends)
+        for own, point, side, limit in bound.limits:
+            if own == quantity:
+                way = "" if point in _INFINITE else " from above" if side == "+" else " from below"
+                note(case, f"it tends to ${{}}$ as $w -> {{}}${way}", limit, point)
+    for value, point, attained in bound.values:
+        if attained and point is not None and bound.constant is None:
+            note(case, "its slope vanishes at $w = {}$, where its size is ${}$", point, value)
 
 
 def in_words(problem: Problem, name: str, bound: Bound) -> str:

@@ -114,8 +114,12 @@ def _read(place: Path) -> dict[str, Statement]:
     return {one.id: one for one in statements}
 
 
+def _stored(one: Statement) -> dict:
+    return one.to_json() | {"derivation": one.derivation}
+
+
 def _write(place: Path, statements: dict[str, Statement]) -> None:
-    content = {"format": FORMAT, "name": place.stem, "statements": [one.to_json() for one in statements.values()]}
+    content = {"format": FORMAT, "name": place.stem, "statements": [_stored(one) for one in statements.values()]}
     beside = place.with_name(f"{place.name}.{os.getpid()}")
     with suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True)

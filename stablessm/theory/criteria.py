@@ -10,6 +10,7 @@ tau' = 2 a w, hence tau = a w^2 + b and f = -1/(a w^2 + b); in discrete time f'/
 f = 1 - 1/(a w^2 + b). The general solution comes from SymPy's `dsolve` and is put back into the equation.
 """
 
+from dataclasses import replace
 from functools import lru_cache
 
 import sympy
@@ -20,8 +21,9 @@ from stablessm.calculus.limits import normal
 from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.bounded import bounded
 from stablessm.theory.bounds import Quantity
+from stablessm.theory.derivation import interval, note
 from stablessm.theory.domain import decaying, stable_cells
-from stablessm.theory.gradient import FORMS, scale_of
+from stablessm.theory.gradient import FORMS, over_weight_by_decay, scale_cells, scale_of
 from stablessm.theory.jumps import jump_of
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.signs import inner_points, sign_on
@@ -39,7 +41,14 @@ def gradient_over_weight(problem: Problem) -> Statement:
             pieces += Quantity(cell.lower, cell.upper, scale_of(cell) / W).split_at_zero()
         return "", name, pieces
 
-    return bounded("gradient_over_weight", problem, quantities)
+    statement = bounded("gradient_over_weight", problem, quantities)
+    try:
+        by_decay = over_weight_by_decay(problem, scale_cells(problem))
+    except Undecided:
+        by_decay = ""
+    if statement.verdict == "undecided" or not by_decay:
+        return statement
+    return replace(statement, expression=f"{statement.expression}; {by_decay}")
 
 
 def lipschitz(problem: Problem) -> Statement:
@@ -49,6 +58,8 @@ def lipschitz(problem: Problem) -> Statement:
     def quantities(case):
         return "", name, [Quantity(c.lower, c.upper, sympy.diff(1 / c.margin(), W, 2)) for c in decaying(case)]
 
+    margin = "|f|" if problem.link == "continuous" else "(1 - f)"
+    note(problem, f"the gradient scale is $|tau'|$, $tau = 1/{margin}$: it is Lipschitz exactly if $tau''$ is bounded")
     tried, jump = [], None
     for case in dict.fromkeys((problem, problem.specialised())):
         try:
@@ -99,6 +110,9 @@ def criterion(problem: Problem) -> Statement:
     """Does the map solve f'/f^2 = 2 a w (discrete: f'/(1 - f)^2 = 2 a w) for some a > 0?"""
     discrete = problem.link != "continuous"
     form = "f'/(1 - f)^2 = 2 a w" if discrete else "f'/f^2 = 2 a w"
+    margin = "1 - f" if discrete else "|f|"
+    note(problem, f"with $tau = 1/({margin})$ the equation ${form}$ reads $tau' = 2 a w$, hence $tau = a w^2 + b$; the "
+                  "general solution, put back, satisfies it")  # fmt: skip
     solved = f"{form} has the solutions f = {solution(discrete)[0]}"
     for case in dict.fromkeys((problem, problem.specialised())):
         try:
@@ -110,6 +124,9 @@ def criterion(problem: Problem) -> Statement:
         if not ratios:
             return Statement("criterion", "undecided", f"{solved}; tried: a stable weight; there is none")
         level = next(iter(ratios.values()))
+        for (lower, upper), ratio in ratios.items():
+            where, ends = interval(case, lower, upper)
+            note(case, f"this map has $tau'/w = {{}}${where}", ratio, *ends)
         constant = set(ratios.values()) == {level} and W not in level.free_symbols
         if constant and sign_on(level, W, *next(iter(ratios))) == 1:
             names = ", ".join(f"{symbol} > 0" for symbol in case.constants)

@@ -20,6 +20,7 @@ from stablessm.calculus.limits import normal, tidy
 from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.bounded import bounded
 from stablessm.theory.bounds import Quantity
+from stablessm.theory.derivation import note
 from stablessm.theory.domain import Cell, stable_cells
 from stablessm.theory.inverse import inverse_of
 from stablessm.theory.problem import Problem, S, W
@@ -55,6 +56,11 @@ def largest_step(problem: Problem, cell: Cell) -> sympy.Expr | None:
 
 def curvature(problem: Problem) -> Statement:
     """Is the largest stable gradient-descent step bounded away from 0 over all memory lengths?"""
+
+    second = "f'^2/(2 s^3)" if problem.link == "continuous" else "2 f'^2 (1 + f^2)/(1 - f^2)^3"
+    note(
+        problem, f"the loss has the second derivative ${second}$ at its optimum; the largest stable step is 2 over that"
+    )
 
     def quantities(case):
         cells = stable_cells(case)

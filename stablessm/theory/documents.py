@@ -48,6 +48,7 @@ def markdown(certificates: Sequence[Certificate]) -> str:
         for statement in one.statements:
             lines.append(f"- **{statement.id}: {statement.verdict}** ({statement.method})")
             lines += [f"  - {'' if own is None else own + ': '}`{text}`" for own, text in statement.grounds()]
+            lines += [f"    {place}. `{step}`" for place, (step, _) in enumerate(statement.derivation, 1)]
     return "\n".join([*lines, ""])
 
 
@@ -75,6 +76,10 @@ def latex(certificates: Sequence[Certificate]) -> str:
             lines.append(rf"\item[{_plain(statement.id)}] {statement.verdict} ({statement.method}).")
             for own, text in statement.grounds():
                 lines.append(rf"  {'' if own is None else own + ': '}\texttt{{{_plain(text)}}}.")
+            if statement.derivation:
+                lines.append(r"  \begin{enumerate}")
+                lines += [rf"  \item {step}." for _, step in statement.derivation]
+                lines.append(r"  \end{enumerate}")
         lines.append(r"\end{description}")
     return "\n".join([*lines, ""])
 

@@ -45,7 +45,7 @@ def failing_pair(
                 f" m the margin, and it grows without bound as {moving} -> {end}, {fixed} at the distance {distance}"
             )
     if edges:
-        return f"the map is not stable beyond w = {case.text(edges[0])}, and a perturbation of any size leads there"
+        return f"the map is not stable beyond w = {case.text(edges[0])}, and perturbations of any size lead there"
     return None
 
 

@@ -7,7 +7,12 @@ with C independent of the map. The discrete form holds for both signs of lambda 
 fails where lambda < 0. The scale is given as a function of w and, where the decay can be inverted, of the decay s: then
 maps are compared at equal memory. `proved` means: derived symbolically from the formula, and equal to a finite
 difference of the formula itself to 20 digits at points of every piece.
+
+Input normalisation multiplies the input weight by gamma(lambda): C then holds gamma, and the scale is multiplied by it
+(gamma = |f|: unit gain in continuous time; gamma = sqrt(1 - f^2): unit variance of the state, as in the LRU).
 """
+
+from functools import lru_cache
 
 import mpmath
 import sympy
@@ -17,15 +22,24 @@ from stablessm.calculus.approach import trials
 from stablessm.calculus.enclosure import DIGITS, enclose, value_at
 from stablessm.calculus.limits import normal, tidy
 from stablessm.calculus.outcomes import Undecided
+from stablessm.theory.derivation import interval, note
 from stablessm.theory.domain import Cell
 from stablessm.theory.inverse import inverse_of
 from stablessm.theory.pieces import pieces_of
 from stablessm.theory.problem import Problem, S, W
+from stablessm.theory.published import published_form
 from stablessm.theory.signs import inner_points, sign_on
 from stablessm.theory.statement import Statement
 
 FORMS = {"continuous": "|f'|/f^2", "one-minus": "|f'|/(1 - |f|)^2", "exponential": "|f'|/(1 - |f|)^2"}
 """How the scale is written under each link."""
+
+COMPLEX = {
+    "continuous": "complex lambda with this real part: |f'|/Re(lambda)^2, whatever its phase",
+    "one-minus": "complex lambda with this modulus: the same, whatever its phase",
+    "exponential": "complex lambda with this modulus: the same, whatever its phase",
+}
+"""What the scale is where the map gives the decay and a second weight the phase."""
 
 _STEP = sympy.Rational(1, 10**12)
 AGREEMENT = 20
@@ -66,6 +80,7 @@ def modulus_on(cell: Cell, expression: sympy.Expr) -> sympy.Expr:
     return tidy(modulus)
 
 
+@lru_cache(maxsize=64)
 def as_function_of_decay(cell: Cell) -> sympy.Expr | None:
     """The scale as a function of s, or None where the decay is not inverted."""
     try:
@@ -82,6 +97,24 @@ def as_function_of_decay(cell: Cell) -> sympy.Expr | None:
     return scale if _agrees_on(cell, scale.subs(S, cell.decay), scale_of(cell)) else None
 
 
+def over_weight_by_decay(problem: Problem, cells: list[Cell]) -> str:
+    """The scale divided by |w(s)| as functions of s, in words; nothing where the decay is not inverted."""
+    shown = []
+    for cell in cells:
+        scale = as_function_of_decay(cell) if scale_of(cell) != 0 else None
+        if scale is not None:
+            weight = inverse_of(cell.decay)
+            parts = sympy.Mul.make_args(weight)
+            size = sympy.Mul(*(part if part.is_positive or _is_root(part) else sympy.Abs(part) for part in parts))
+            shown.append(problem.text(tidy(scale / size)))
+    return f"as function of s: {' or '.join(dict.fromkeys(shown))}" if shown else ""
+
+
+def _is_root(factor: sympy.Expr) -> bool:
+    """Whether a factor of a real weight is a root, hence not negative."""
+    return bool(factor.is_Pow and factor.exp.is_Rational and not factor.exp.is_Integer)
+
+
 def gradient_scale(problem: Problem) -> Statement:
     """Derive the gradient scale in closed form and check it against finite differences."""
     cells = scale_cells(problem)
@@ -95,13 +128,40 @@ def gradient_scale(problem: Problem) -> Statement:
                 "gradient_scale", "undecided", problem.rename(f"tried: {scale} against finite differences")
             )
         shown = problem.text(modulus_on(cell, scale))
+        _note_scale(problem, cell, scale)
         by_decay = as_function_of_decay(cell) if scale != 0 else None
         if by_decay is not None and problem.text(by_decay) != shown:
             shown += f" = {problem.text(by_decay)}"
         lines.setdefault(shown, []).append(_where(problem, cell, cells))
     everywhere = len(lines) == 1 and len(cells) == 1
     shown = "; ".join(line if everywhere else f"{line} {' and '.join(where)}" for line, where in lines.items())
-    return Statement("gradient_scale", "proved", f"{FORMS[problem.link]} = {shown}")
+    notes = [*_normalised(problem, cells), published_form(problem), COMPLEX[problem.link]]
+    return Statement("gradient_scale", "proved", "; ".join([f"{FORMS[problem.link]} = {shown}", *filter(None, notes)]))
+
+
+def _note_scale(problem: Problem, cell: Cell, scale: sympy.Expr) -> None:
+    where, ends = interval(problem, cell.lower, cell.upper)
+    note(problem, "$|dL/dw| <= C |f'|/m^2$, $m$ the margin: $|f|$, in discrete time $1 - |f|$")
+    note(problem, f"$m = {{}}$ and, up to sign, $f' = {{}}${where}", cell.margin(), cell.slope(), *ends)
+    note(problem, "hence, up to sign, $f'/m^2 = {}$, which finite differences confirm to 20 digits", scale)
+    try:
+        note(problem, "$s = s(w)$ is solved by $w = {}$", inverse_of(cell.decay))
+    except Undecided:
+        return
+    by_decay = as_function_of_decay(cell) if scale != 0 else None
+    if by_decay is not None:
+        note(problem, "put in, that is ${}$", by_decay)
+
+
+def _normalised(problem: Problem, cells: list[Cell]) -> list[str]:
+    """The scale where the input is multiplied by gamma(lambda), which then is part of C, as a function of s."""
+    q = problem.eigenvalue_of(S)
+    gain = {"continuous": S, "one-minus": sympy.sqrt(S * (2 - S))}.get(problem.link, sympy.sqrt(1 - q**2))
+    name = "gamma = |f|" if problem.link == "continuous" else "gamma = sqrt(1 - f^2)"
+    scales = [as_function_of_decay(cell) for cell in cells if scale_of(cell) != 0]
+    scales = [scale * gain for scale in scales if scale is not None]
+    shown = [problem.text(tidy(scale) if problem.link == "continuous" else scale) for scale in scales]
+    return [f"with the input normalised by {name}: {' or '.join(dict.fromkeys(shown))}"] if shown else []
 
 
 def _where(problem, cell, cells) -> str:

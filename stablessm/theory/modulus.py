@@ -30,6 +30,7 @@ from stablessm.calculus.limits import limit_at, normal
 from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.bounded import at_values, bounded
 from stablessm.theory.bounds import Bound, Quantity, bound_of
+from stablessm.theory.derivation import note
 from stablessm.theory.domain import Cell, stable_cells, under_positive_eigenvalues
 from stablessm.theory.failure import failing_pair
 from stablessm.theory.jumps import jump_of
@@ -49,6 +50,12 @@ _NAME = {"continuous": "|f'/f|", "one-minus": "|f'|/(1 - |f|)", "exponential": "
 
 def modulus(problem: Problem) -> Statement:
     """Is the map a stable reparameterization in the sense of Definition 3.2, and with which modulus?"""
+    if problem.link == "continuous":
+        note(problem, "the integral of Definition 3.2 is $|1/f(w~) - 1/f(w)|$ for $f < 0$; it asks for a bound of "
+                      "$|m(w)/m(w~) - 1|$ with the margin $m = |f|$")  # fmt: skip
+    else:
+        note(problem, "Definition 3.2 asks for a bound of $|m(w)/m(w~) - 1|$ with the margin $m = 1 - |f|$")
+    note(problem, "such a $g$ exists exactly if $ln m$ is uniformly continuous; a bound of its slope is enough")
     seen: list[tuple[Problem, tuple[Cell, ...], Bound]] = []
 
     def quantities(case):
@@ -130,6 +137,7 @@ def _with_least(problem: Problem, statement: Statement, seen: list) -> Statement
     for case, _, found in seen:
         least = _by_decay(case, found)
         if least is not None:
+            note(case, "$|m'/m| = |s'/s| phi(s)$ with $phi(s) = s/(e^s - 1) < 1$: the continuous link's bound holds")
             size, end = (case.text(part) for part in (sympy.log(least.ratio) / BETA, least.weight))
             shown = f"g(beta) = {case.text(least.growth())}; {least.where(case)}; sup of {_NAME[case.link]} = {size}"
             return replace(statement, expression=f"{shown}, as w -> {end}", method="symbolic")
@@ -137,6 +145,7 @@ def _with_least(problem: Problem, statement: Statement, seen: list) -> Statement
         least = _least(case, seen)
         if least is None:
             continue
+        note(case, "the largest quotient at distance $beta$ is ${}$", least.ratio)
         shown = f"g(beta) = {case.text(least.growth())}"
         if condition:
             shown += f" for {condition}, where lambda >= 0"
@@ -220,4 +229,5 @@ def _with_failure(problem: Problem, statement: Statement, case: Problem, cells: 
     names = dict(case.names)
     values |= {symbol: sympy.Rational(str(chosen[names[symbol]])) for symbol in values if names.get(symbol) in chosen}
     shown = failing_pair(case, cells, found, values, _edges(cells))
+    note(case, "by the mean value theorem $ln m$ changes without bound over a fixed distance")
     return statement.preceded(f"no g exists: {shown}") if shown else statement

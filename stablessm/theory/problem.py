@@ -131,6 +131,17 @@ class Problem:
             expression = plain if plain.has(sympy.exp) else sympy.factor(plain)
         return self.rename(_Printer().doprint(expression))
 
+    def latex(self, expression: object) -> str:
+        """LaTeX of an expression, in the user's names."""
+        if not isinstance(expression, sympy.Basic):
+            return str(expression)
+        if expression.has(*dict(self.back)):
+            expression = expression.subs(dict(self.back))
+        own = {symbol: sympy.latex(sympy.Symbol(name)) for symbol, name in self.names}
+        own = {symbol: text if len(text) == 1 or "_" in text or text[0] == "\\" else rf"\mathrm{{{text}}}"
+               for symbol, text in own.items()}  # fmt: skip
+        return sympy.latex(expression, symbol_names=own)
+
     def rename(self, text: str) -> str:
         """Put the user's names of the constants into a text written with the canonical ones."""
         names = {str(symbol): name for symbol, name in self.names}

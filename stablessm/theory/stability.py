@@ -16,8 +16,10 @@ import sympy
 
 from stablessm.calculus.approach import TRIAL_VALUES, contradicts, trials
 from stablessm.calculus.enclosure import enclose
+from stablessm.calculus.limits import normal
 from stablessm.calculus.outcomes import Undecided, Undefined
 from stablessm.theory.conditions import Requirement, failing_values, open_ones
+from stablessm.theory.derivation import interval, note
 from stablessm.theory.pieces import pieces_of
 from stablessm.theory.problem import Problem, W
 from stablessm.theory.ranges import Extreme, extremes_of
@@ -25,6 +27,7 @@ from stablessm.theory.restrictions import undefined_at
 from stablessm.theory.signs import constant_sign, inner_points
 from stablessm.theory.statement import Statement
 from stablessm.theory.witness import counterexample_at
+from stablessm.theory.zeros import zeros_on
 
 _WEIGHTS = [sympy.Rational(0)] + [
     sign * sympy.Rational(p, q)
@@ -127,7 +130,31 @@ def _survives(attempt, found, given) -> bool:
     )
 
 
+def _note_range(problem, attempt, found):
+    link = {"continuous": "-s", "one-minus": "1 - s", "exponential": "e^(-s)"}[problem.link]
+    note(attempt, "$s(w) = {}$, and $lambda = {}$", attempt.decay, link.replace("^(-s)", "^{-s}"))
+    for piece in pieces_of(attempt.decay, W, restrictions=attempt.restrictions):
+        if piece.expression is None:
+            note(attempt, "the formula has no real value for ${} < w < {}$", piece.lower, piece.upper)
+            continue
+        where, ends = interval(attempt, piece.lower, piece.upper)
+        slope = normal(sympy.diff(piece.expression, W))
+        zeros = zeros_on(slope, W, piece.lower, piece.upper) if slope != 0 else ()
+        note(attempt, f"$s'(w) = {{}}${where}", slope, *ends)
+        if slope != 0:
+            listed = ", ".join(["$w = {}$"] * len(zeros))
+            note(attempt, f"it vanishes at {listed} only" if zeros else "it has no zero there", *zeros)
+    for extreme in found.extremes:
+        sign = "=" if extreme.attained else "->"
+        word = "at" if extreme.attained else "as"
+        note(attempt, f"$s {sign} {{}}$ {word} $w {sign} {{}}$", extreme.value, extreme.weight)
+    note(attempt, "between neighbouring ones $s$ is monotone, so that these values bound its range")
+    demand = "$0 < s < 2$" if problem.link == "one-minus" else "$s > 0$"
+    note(attempt, f"$lambda$ is stable exactly where {demand}")
+
+
 def _decided(problem, attempt, found):
+    _note_range(problem, attempt, found)
     values = {symbol: value for symbol, value in problem.values if symbol in attempt.constants}
     everything = dict(problem.values)
     needed = None if found.gaps else open_ones(list(found.requirements))

@@ -1,6 +1,6 @@
 """A statement about a map, and what came of it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 VERDICTS = ("proved", "refuted", "undecided")
 """What can come of a statement."""
@@ -55,6 +55,7 @@ class Statement:
         counterexample: where it fails, if it does.
         method: "symbolic", "enclosure" (interval arithmetic) or "numeric" (a counter-example found by search).
         seconds: time taken.
+        derivation: the steps that lead to the verdict, each as text and as LaTeX.
     """
 
     id: str
@@ -64,6 +65,7 @@ class Statement:
     counterexample: CounterExample | None = None
     method: str = "symbolic"
     seconds: float = 0.0
+    derivation: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
 
     def preceded(self, text: str) -> "Statement":
         """The statement with something said before what was found."""
@@ -104,4 +106,5 @@ class Statement:
         if not (condition is None or isinstance(condition, str)):
             raise TypeError("a condition is a text")
         counterexample = None if example is None else CounterExample.from_json(example)
-        return Statement(*texts[:3], condition, counterexample, texts[3], float(found["seconds"]))
+        steps = tuple((str(text), str(latex)) for text, latex in found.get("derivation", ()))
+        return Statement(*texts[:3], condition, counterexample, texts[3], float(found["seconds"]), steps)

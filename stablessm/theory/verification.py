@@ -13,6 +13,7 @@ from stablessm.theory.budget import OutOfTime, time_limit
 from stablessm.theory.certificate import Certificate
 from stablessm.theory.criteria import criterion, gradient_over_weight, lipschitz
 from stablessm.theory.curvature import curvature
+from stablessm.theory.derivation import noting
 from stablessm.theory.gradient import gradient_scale
 from stablessm.theory.modulus import modulus
 from stablessm.theory.problem import Problem, problem_of
@@ -95,8 +96,9 @@ def timed(identity: str, prove: Callable[[Problem], Statement], problem: Problem
     start, used = time.perf_counter(), time.process_time()
     statement, tried = None, ""
     try:
-        with time_limit(limit) as passed:
+        with noting() as steps, time_limit(limit) as passed:
             statement = prove(problem)
+            statement = replace(statement, derivation=tuple(steps))
     except OutOfTime:
         pass
     except Undecided as reason:

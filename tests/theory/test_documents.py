@@ -38,8 +38,23 @@ def test_latex_is_balanced_and_escaped(certificates):
         assert depth >= 0
     assert depth == 0
     opened, closed = re.findall(r"\\begin{(\w+)}", text), re.findall(r"\\end{(\w+)}", text)
-    assert sorted(opened) == sorted(closed) == ["description"] * 3 + ["tabular"]
+    assert sorted(opened) == sorted(closed)
+    assert opened.count("description") == 3 and opened.count("enumerate") > 15 and opened.count("tabular") == 1
     assert not re.search(r"(?<!\\)[_^&#%]", re.sub(r"\$[^$]*\$", "", text).replace(" & ", ""))
+
+
+def test_the_steps_that_lead_to_each_verdict_are_shown(certificates):
+    text = latex(certificates)
+    assert r"\item $s'(w) = - \frac{2 a w}{\left(a w^{2} + b\right)^{2}}$." in text
+    assert r"\item it vanishes at $w = 0$ only." in text
+    assert r"\item this map has $\tau '/w = 2 a$." in text
+    assert "`s'(w) = -2*a*w/(a*w**2 + b)**2`" in markdown(certificates)
+    for one in certificates:
+        for statement in one.statements:
+            assert statement.derivation, (one.name, statement.id)
+            for step, formula in statement.derivation:
+                assert formula.count("$") % 2 == 0 and "$" not in step and "{}" not in step
+                assert not re.search(r"\bk\d|\bk_", step + formula)
 
 
 def test_one_form_is_chosen(capsys):
