@@ -1,17 +1,16 @@
-"""`stablessm design`: from a criterion to a map ready to sweep."""
+"""`stablessm design`: from a question to a map ready to sweep."""
 
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from stablessm.design import Design
     from stablessm.theory import Certificate
 
@@ -29,6 +28,23 @@ def design(
     source: Annotated[
         Path | None, typer.Option("--from", metavar="DATASET.nc", help="With --table: a dataset of certificates.")
     ] = None,
+    criterion: Annotated[
+        str | None,
+        typer.Option(help="Learn a map: modulus, gradient-scale, gradient-over-weight or stable-step, at their worst."),
+    ] = None,
+    family: Annotated[
+        str | None,
+        typer.Option(metavar="units|best|FORMULA", help="With --criterion: maps whose constants are learned."),
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="LOW,HIGH", help="With --criterion: memory lengths to reach (2,1000).")
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(metavar="LOW,HIGH", help="With --criterion: weights that carry them (0,10).")
+    ] = None,
+    slope: Annotated[
+        str | None, typer.Option(metavar="K", help="With --criterion: bound on |d ln|f|/dw|, or none (2).")
+    ] = None,
     constant: Annotated[
         list[str] | None,
         typer.Option("--constant", metavar="NAME=VALUE", help="A constant's value, that of integration too."),
@@ -42,7 +58,8 @@ def design(
     as_markdown: Annotated[bool, typer.Option("--markdown", help="With --table: print Markdown.")] = False,
     as_latex: Annotated[bool, typer.Option("--latex", help="With --table: print LaTeX (booktabs).")] = False,
 ) -> None:
-    """Find the map that has a wanted gradient scale or largest stable step, prove what holds for it, and write it down.
+    """Find the map that has a wanted gradient scale or largest stable step, or learn the best of a family for a
+    criterion; prove what holds for it, and write it down. Or compare the known maps (--table).
 
     Examples:
 
@@ -52,46 +69,42 @@ def design(
 
         stablessm design --gradient-scale "w/sqrt(1+w^2)" --link one-minus --out gentle.toml
 
+        stablessm design --criterion stable-step --memory 2,1000 --weights 0,10 --slope 2
+
         stablessm design --table --from experiments/results/certificates.nc --markdown
     """
     forms = {"--json": as_json, "--markdown": as_markdown, "--latex": as_latex}
     forms = {option: wanted for option, wanted in forms.items() if wanted}
-    asked = {"--gradient-scale": gradient_scale, "--stable-step": stable_step}
+    asked = {"--gradient-scale": gradient_scale, "--stable-step": stable_step, "--criterion": criterion}
     given = [option for option, value in asked.items() if value is not None]
+    ranges = _ranges(family, memory, weights, slope)
     if table:
-        others = [
-            *given,
-            *(["--constant"] if constant else []),
-            *(["--out"] if out else []),
-            *(["--label"] if label else []),
-        ]
+        others = {"--constant": constant, "--out": out, "--label": label} | {f"--{one}": True for one in ranges}
+        others = [*given, *(option for option, value in others.items() if value)]
         if others or len(forms) > 1:
             got = " and ".join(["--table", *others, *forms])
             raise typer.BadParameter(
                 f"--table takes --link or --from, and one of --json, --markdown and --latex, but got {got}."
             )
-        _print_table(link, source, next(iter(forms), ""))
+        from stablessm.cli.comparison import print_table
+
+        print_table(link, source, next(iter(forms), ""))
         return
-    for option in ("--markdown", "--latex", *(["--from"] if source else [])):
-        if option in forms or option == "--from":
+    for option in (*(["--from"] if source else []), *forms):
+        if option != "--json":
             raise typer.BadParameter(f"{option} goes with --table.")
     if len(given) != 1:
         got = " and ".join(given) or "none of them"
         raise typer.BadParameter(f"give one of {', '.join(asked)} and --table, but got {got}.")
+    if ranges and given != ["--criterion"]:
+        raise typer.BadParameter(f"--{next(iter(ranges))} goes with --criterion.")
+    if constant and given == ["--criterion"]:
+        raise typer.BadParameter("--constant does not go with --criterion, which learns all constants.")
     _check_out(out)
     from stablessm.cli.verify import _constants
-    from stablessm.design import DesignError, Unsolved, from_gradient_scale, from_stable_step
-    from stablessm.parameterizations import ParameterizationError
     from stablessm.theory import verify
 
-    constants = _constants(constant or [])
-    answer = from_gradient_scale if gradient_scale is not None else from_stable_step
-    try:
-        found = answer(asked[given[0]], link=link, constants=constants, name=label)
-    except (DesignError, ParameterizationError) as error:
-        raise typer.BadParameter(f"{given[0]}: {error}") from None
-    except Unsolved as reason:
-        _fail(str(reason))
+    found = _answer(given[0], asked[given[0]], link, _constants(constant or []), label, ranges)
     certificate = verify(found.map)
     _show(found, certificate, as_json)
     stability = certificate["stability"]
@@ -102,35 +115,46 @@ def design(
     _write(found, out)
 
 
-def _print_table(link: str, source: Path | None, form: str) -> None:
-    """Print the comparison of the maps of a dataset, or of all built-in maps that have the link."""
-    from stablessm.design import pages
-    from stablessm.design.table import compare
+def _answer(option: str, asked: str, link: str, constants: dict[str, float], label: str | None, ranges: dict) -> Design:
+    """The map that answers the question; exit 1 where there is none."""
+    from stablessm.design import DesignError, Unsolved, from_gradient_scale, from_stable_step, learn
+    from stablessm.parameterizations import ParameterizationError
 
-    tables = compare(_certificates(link, source))
-    if form == "--json":
-        typer.echo(json.dumps(pages.document(tables), indent=2))
-    else:
-        typer.echo({"--markdown": pages.markdown, "--latex": pages.latex}.get(form, pages.text)(tables))
+    try:
+        if option == "--criterion":
+            return learn(asked, link=link, name=label, **ranges)
+        solve = from_gradient_scale if option == "--gradient-scale" else from_stable_step
+        return solve(asked, link=link, constants=constants, name=label)
+    except (DesignError, ParameterizationError) as error:
+        own = str(error).startswith(("memory: ", "weights: ", "slope: "))
+        raise typer.BadParameter(f"--{error}" if own else f"{option}: {error}") from None
+    except Unsolved as reason:
+        _fail(str(reason))
 
 
-def _certificates(link: str, source: Path | None) -> xr.Dataset:
-    from stablessm import datasets
+def _ranges(family: str | None, memory: str | None, weights: str | None, slope: str | None) -> dict:
+    """What was given of the ranges of `learn`, read."""
+    given: dict = {} if family is None else {"family": family}
+    for option, text in (("memory", memory), ("weights", weights)):
+        if text is not None:
+            parts = [_number(part) for part in text.split(",")]
+            if len(parts) != 2 or None in parts:
+                raise typer.BadParameter(f"--{option} takes LOW,HIGH such as 2,1000, but got {text!r}.")
+            given[option] = tuple(parts)
+    if slope is not None:
+        number = float("inf") if slope == "none" else _number(slope)
+        if number is None or not number > 0:
+            raise typer.BadParameter(f"--slope takes a positive number or none, but got {slope!r}.")
+        given["slope"] = number
+    return given
 
-    if source is not None:
-        return datasets.load(source)
-    import tempfile
 
-    from stablessm.parameterizations import PARAMETERIZATIONS, ParameterizationError
-    from stablessm.parameterizations.links import LINKS
-    from stablessm.sweeps import run_sweep
-
-    if link not in LINKS:
-        raise ParameterizationError(f"--link must be one of {', '.join(LINKS)}, but got {link!r}.")
-    maps = [name for name, one in PARAMETERIZATIONS.items() if link in one.links]
-    document = {"name": "table", "measurement": "certificates", "axes": {"parameterization": maps, "link": [link]}}
-    with tempfile.TemporaryDirectory() as folder:
-        return run_sweep(document, out=folder)
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _check_out(out: Path | None) -> None:
@@ -190,6 +214,6 @@ def _write(found: Design, out: Path | None) -> None:
     typer.echo(f"saved {out}", err=True)
 
 
-def _fail(sentence: str) -> None:
+def _fail(sentence: str) -> NoReturn:
     typer.echo(f"Error: {' '.join(sentence.split()).rstrip('.')}.", err=True)
     raise typer.Exit(1)
