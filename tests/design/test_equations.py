@@ -126,12 +126,15 @@ def test_formulas_are_read_back_as_what_was_written():
 
 
 def test_a_declaration_is_one_that_run_takes(call, tmp_path):
-    code, out, _ = call("design", "--gradient-scale", "w/sqrt(1+w^2)", "--label", "gentle", "--out", "gentle.toml")
+    asked = ["--gradient-scale", "exp(-w)", "--constant", "b=0", "--out", "gentle.toml"]
+    code, out, _ = call("design", *asked, "--label", "gentle")
     assert code == 0 and "stability" in out and "{formula = " in out
     assert call("run", "gentle.toml", "--out", "o")[0] == 0
     (words,) = [shlex.split(line)[4:] for line in out.splitlines() if line.startswith("on the command line")]
-    assert call("run", "maps", *words, "--set", "parameterization=exp", "--out", "p")[0] == 0
-    assert call("design", "--gradient-scale", "sinh(w)", "--out", "gentle.toml")[0] == 0  # its own file it replaces
+    assert call("run", "maps", *words, "--set", "parameterization=direct", "--out", "p")[0] == 0
+    assert (
+        call("design", *asked)[0] == 0 and 'label = "gentle"' not in (tmp_path / "gentle.toml").read_text()
+    )  # its own file
 
 
 @pytest.mark.parametrize(("arguments", "code", "fragment"), [
