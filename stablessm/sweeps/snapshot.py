@@ -55,7 +55,7 @@ def snapshot(path: Path, measurements: Mapping[str, Measurement] | None = None) 
     plan = Plan(load_spec(header.spec, measurements=measurements), tuple(header.earlier))
     try:
         valid = plan.rows >= 0
-        group = zarr.open_group(str(path), mode="r", zarr_format=3, use_consolidated=False)
+        group = zarr.open_group(path, mode="r", zarr_format=3, use_consolidated=False)
         status = np.asarray(group["status"][:])[valid]
         done, failed = (int((status == code).sum()) for code in (DONE, FAILED))
         progress = Progress(plan.cells, done=done, failed=failed)

@@ -41,7 +41,7 @@ class Store:
         self._pushing = ThreadPoolExecutor(8, "push")
         # A chunk of nothing but fill values is written too, so that a missing file always means a lost one.
         with named(path), zarr.config.set({"array.write_empty_chunks": True}):
-            group = zarr.open_group(str(path), mode="r+", zarr_format=3, use_consolidated=False)
+            group = zarr.open_group(path, mode="r+", zarr_format=3, use_consolidated=False)
             self._arrays = {name: _array(group, name) for name in (*layout.variables, "status")}
             for name, variable in {**layout.variables, "status": STATUS}.items():
                 array, inner = self._arrays[name], layout.shape(name) if name != "status" else ()

@@ -47,7 +47,7 @@ def create(path: Path, plan: Plan, layout: Layout, parts: Sequence[Part] = ()) -
     with writing_to(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         sweep_stale(path.parent.glob(f"{path.name}.*.partial"))
-        group = zarr.open_group(str(partial), mode="w-", zarr_format=3)
+        group = zarr.open_group(partial, mode="w-", zarr_format=3)
         for name, variable in {**layout.variables, "status": STATUS}.items():
             inner = layout.shape(name) if name != "status" else ()
             group.create_array(

@@ -87,6 +87,13 @@ def test_status_is_written_last(store, monkeypatch):
     assert order == [*VARIABLES, "status"]
 
 
+@pytest.mark.parametrize("name", ["a::b", "file:", "simplecache::s3:", "x.zip", "[ab]*?", "#1 %41"])
+def test_a_folder_is_a_folder_whatever_its_name(store, plan, tmp_path, name):
+    path = tmp_path / name / "a.zarr"
+    stores.create(path, plan, store.layout).write(1, values(7))
+    assert stores.open_store(path, plan.spec, VARIABLES).status()[1] == DONE and (path / "loss" / "zarr.json").is_file()
+
+
 @pytest.mark.parametrize("name", ["loss", "status"])
 def test_flipped_bytes_are_caught(store, tmp_path, name):
     store.write(0, values(1))
