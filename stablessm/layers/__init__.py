@@ -11,11 +11,25 @@ _HOMES = {
     "LinearRNN": "stablessm.layers.linear_rnn",
     "SSM": "stablessm.layers.ssm",
     "pointwise": "stablessm.layers.ssm",
+    "S4D": "stablessm.layers.s4d",
+    "S5": "stablessm.layers.s5",
+    "LRU": "stablessm.layers.lru",
     "Activation": "stablessm.layers.activations",
     "ACTIVATIONS": "stablessm.layers.activations",
     "LAYERS": "stablessm.layers.registry",
 }
-__all__ = ["ACTIVATIONS", "LAYERS", "SSM", "Activation", "Layer", "LinearRNN", "pointwise"]
+__all__ = [
+    "ACTIVATIONS",
+    "LAYERS",
+    "LRU",
+    "S4D",
+    "S5",
+    "SSM",
+    "Activation",
+    "Layer",
+    "LinearRNN",
+    "pointwise",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -194,12 +194,12 @@ def start(
     eigenvalues = jnp.asarray(eigenvalues)
     if eigenvalues.ndim != 1 or eigenvalues.shape[0] + memoryless < 1:
         raise ValueError(f"`eigenvalues` must have the shape (states,), but got {eigenvalues.shape}")
-    _check_eigenvalues(parameterization, eigenvalues)
-    decay, phase = _decay_and_phase(parameterization, eigenvalues)
+    check_eigenvalues(parameterization, eigenvalues)
+    decay, phase = decay_and_phase(parameterization, eigenvalues)
     return parameterization.weight(decay, **constants), phase
 
 
-def _check_eigenvalues(parameterization: Parameterization, eigenvalues: Array) -> None:
+def check_eigenvalues(parameterization: Parameterization, eigenvalues: Array) -> None:
     """Raise for what no decay gives: eigenvalues that are not finite, or real and not positive under exp(-s)."""
     if isinstance(eigenvalues, jax.core.Tracer):
         return
@@ -213,7 +213,8 @@ def _check_eigenvalues(parameterization: Parameterization, eigenvalues: Array) -
         )
 
 
-def _decay_and_phase(parameterization: Parameterization, eigenvalues: Array) -> tuple[Array, Array | None]:
+def decay_and_phase(parameterization: Parameterization, eigenvalues: Array) -> tuple[Array, Array | None]:
+    """Return the decay, and the frequency (continuous time) or argument of complex eigenvalues, of the same shape."""
     is_complex = jnp.iscomplexobj(eigenvalues)
     if parameterization.link == "continuous":
         return -eigenvalues.real, eigenvalues.imag if is_complex else None

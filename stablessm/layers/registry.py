@@ -62,6 +62,18 @@ _ALL = (
         "ssm", "diagonal recurrence under an activation, one output a state", f"{_STABLESSM}, Eq. 2",
         "stablessm.layers.builders:ssm",
     ),
+    LayerKind(
+        "s4d", "a bank of modes for each channel, with a trained step size", "Gu et al., S4D (NeurIPS 2022)",
+        "stablessm.layers.s4d:S4D",
+    ),
+    LayerKind(
+        "s5", "one state for all channels, dense input and output matrices", "Smith et al., S5 (ICLR 2023)",
+        "stablessm.layers.s5:S5",
+    ),
+    LayerKind(
+        "lru", "discrete recurrence with normalised inputs", "Orvieto et al., LRU (ICML 2023)",
+        "stablessm.layers.lru:LRU",
+    ),
 )  # fmt: skip
 
 LAYERS: Mapping[str, LayerKind] = MappingProxyType({one.name: one for one in _ALL})

@@ -53,4 +53,57 @@ def ssm(layer, x):
     return SIGMA[layer.activation.name](states_of(layer, x).real)
 
 
-REFERENCES = {"linear_rnn": linear_rnn, "ssm": ssm}
+def stepped(layer):
+    """(lambda_bar, gain) of a layer with steps of its own, in complex128."""
+    lam = np.asarray(layer.eigenvalues()).astype(complex)
+    if layer.step_weight is None:
+        return lam, np.ones_like(lam)
+    dt = np.asarray(layer.step_size(), float).reshape(-1, *[1] * (lam.ndim - 1))
+    z = lam * dt
+    if layer.rule == "bilinear":
+        return (1 + z / 2) / (1 - z / 2), dt / (1 - z / 2)
+    return np.exp(z), np.expm1(z) / lam
+
+
+def paired(pair, layer):
+    """A weight of a layer with frequencies as the number it stands for."""
+    pair = np.asarray(pair, float)
+    return pair if layer.frequency is None else pair[..., 0] + 1j * pair[..., 1]
+
+
+def twice(layer):
+    """2 for each conjugate pair, then 1 for each real pole."""
+    pairs = 0 if layer.frequency is None else layer.frequency.shape[-1]
+    return np.array([2.0] * pairs + [1.0] * (layer.weight.shape[-1] - pairs))
+
+
+def s4d(layer, x):
+    (lam, gain), found = stepped(layer), []
+    b, c = (paired(one, layer) for one in (layer.input_weight, layer.readout))
+    state = np.zeros_like(lam)
+    for value in x:
+        state = lam * state + gain * b * value[:, None]
+        found.append((twice(layer) * c * state).real.sum(-1) + np.asarray(layer.feedthrough, float) * value)
+    return np.array(found).reshape(x.shape)
+
+
+def s5(layer, x):
+    (lam, gain), found = stepped(layer), []
+    b, c = (paired(one, layer) for one in (layer.input_weight, layer.readout))
+    state = np.zeros_like(lam)
+    for value in x:
+        state = lam * state + gain * (b @ value)
+        found.append((c @ (twice(layer) * state)).real + np.asarray(layer.feedthrough, float) * value)
+    return np.array(found).reshape(x.shape)
+
+
+def lru(layer, x):
+    lam = multiplier(layer)[0]
+    gamma, state, found = np.sqrt(1 - np.abs(lam) ** 2), np.zeros_like(lam), []
+    for value in x:
+        state = lam * state + gamma * (wide(layer.input_weight, layer) @ value)
+        found.append((wide(layer.readout, layer) @ state).real + np.asarray(layer.feedthrough, float) * value)
+    return np.array(found).reshape(x.shape)
+
+
+REFERENCES = {"linear_rnn": linear_rnn, "ssm": ssm, "s4d": s4d, "s5": s5, "lru": lru}

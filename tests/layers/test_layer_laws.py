@@ -61,8 +61,8 @@ every = pytest.mark.parametrize("kind", LAYERS)
 
 
 def crossed(test):
-    """With every case, of which make test runs every third."""
-    return pytest.mark.matrix(3)(
+    """With every case, of which make test runs every fourth."""
+    return pytest.mark.matrix(4)(
         pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))(test)
     )
 
@@ -79,7 +79,8 @@ def test_full_pass_equals_steps_the_reference_and_any_split(kind, case):
     for y, state in others:
         np.testing.assert_allclose(y, whole, atol=1e-6 * size)
         for one, two in zip(jax.tree.leaves(state), jax.tree.leaves(last), strict=True):
-            np.testing.assert_allclose(one, two, atol=1e-6 * (1 + np.abs(two).max()))
+            # a state that forgets little keeps the rounding of the multiplier of every step
+            np.testing.assert_allclose(one, two, atol=LENGTH * 2.0**-24 * (1 + np.abs(two).max()))
 
 
 @every
@@ -129,7 +130,8 @@ def test_every_map_starts_at_the_same_eigenvalues_with_the_same_other_weights(ki
     names = [name for name, one in PARAMETERIZATIONS.items() if link in one.links]
     layers = [make(kind, (name, link, False)) for name in names]
     for layer in layers:
-        np.testing.assert_allclose(layer.eigenvalues(), eigenvalues(link, False), rtol=2e-6)
+        start = jnp.broadcast_to(eigenvalues(link, False), layer.eigenvalues().shape)  # of every channel
+        np.testing.assert_allclose(layer.eigenvalues(), start, rtol=2e-6)
         np.testing.assert_array_equal(layer.input_weight, layers[0].input_weight)
 
 

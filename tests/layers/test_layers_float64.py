@@ -12,7 +12,7 @@ from stablessm.layers import LAYERS, pointwise
 pytestmark = pytest.mark.float64
 
 
-@pytest.mark.matrix(3)
+@pytest.mark.matrix(6)
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 @pytest.mark.parametrize("kind", LAYERS)
 def test_layers_agree_with_their_references_to_twelve_digits(kind, case):

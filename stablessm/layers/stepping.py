@@ -1,0 +1,105 @@
+"""One step of a diagonal system whose step size is trained: from weights of any shape to multipliers and gains."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from stablessm import engine
+from stablessm.parameterizations import Parameterization
+from stablessm.parameterizations.links import time_of
+
+Rule = Literal["zero_order_hold", "bilinear"]
+RULES: tuple[Rule, ...] = ("zero_order_hold", "bilinear")
+_LARGEST = 1e18  # of s dt under the bilinear rule: its square is still a float32, and lambda_bar is -1
+
+
+class Stepping(NamedTuple):
+    """What one step does to a state: h <- multiplier h + gain B u.
+
+    Attributes:
+        poles: the multiplier as the engine keeps it.
+        multiplier: lambda_bar.
+        gain: factor on B u.
+    """
+
+    poles: engine.Poles
+    multiplier: Array
+    gain: Array
+
+
+def stepping(
+    parameterization: Parameterization,
+    weight: Array,
+    frequency: Array | None,
+    step_size: Array | float = 1.0,
+    *,
+    rule: Rule = "zero_order_hold",
+) -> Stepping:
+    r"""Return one step of dh/dt = lambda h + B u, or of the discrete system, lambda = f(w) and its frequency.
+
+        zero_order_hold  lambda_bar = e^z, gain dt (e^z - 1)/z
+        bilinear         lambda_bar = (1 + z/2)/(1 - z/2), gain dt/(1 - z/2), z = lambda dt
+        discrete time    lambda_bar = lambda, gain 1: there is no step
+
+    log|lambda_bar| of the bilinear rule is log1p(2 Re z / |1 - z/2|^2)/2, which long memories survive.
+
+    Args:
+        parameterization: the map; its link says which time.
+        weight: raw weights, any shape.
+        frequency: imaginary part of lambda in radians per unit time (continuous), or its argument (discrete), of the
+            same shape; None for real eigenvalues.
+        step_size: dt > 0, broadcast against the weight; unused in discrete time.
+        rule: one of `RULES`, of continuous time.
+
+    References: Gu et al., S4 (ICLR 2022), section 2.3; Gu et al., S4D (NeurIPS 2022).
+    """
+    if time_of(parameterization.link) == "discrete":
+        return _discrete(parameterization, weight, frequency)
+    if rule == "bilinear":
+        scaled = jnp.minimum(parameterization.decay(weight) * step_size, _LARGEST)
+        return _bilinear(scaled, _times(frequency, step_size), step_size)
+    multiplier, gain = parameterization.zero_order_hold(weight, step_size, frequency=frequency)
+    modulus = parameterization.log_multiplier(weight, step_size)
+    return Stepping(engine.poles(modulus, _times(frequency, step_size)), multiplier, gain)
+
+
+def eigenvalues_of(parameterization: Parameterization, weight: Array, frequency: Array | None) -> Array:
+    """Return lambda, of the shape of the weight: real, or complex where there are frequencies."""
+    real = parameterization.eigenvalue(weight)
+    if frequency is None:
+        return real
+    if parameterization.link == "continuous":
+        return jax.lax.complex(real, jnp.broadcast_to(frequency, real.shape))
+    return jax.lax.complex(real * jnp.cos(frequency), real * jnp.sin(frequency))
+
+
+def _discrete(map_: Parameterization, weight: Array, phase: Array | None) -> Stepping:
+    multiplier = eigenvalues_of(map_, weight, phase)
+    if map_.link == "one-minus":
+        poles = engine.signed_poles(map_.eigenvalue(weight), log_modulus=map_.log_eigenvalue(weight), phase=phase)
+    else:
+        poles = engine.poles(map_.log_multiplier(weight), phase)
+    return Stepping(poles, multiplier, jnp.ones_like(weight))
+
+
+def _bilinear(scaled: Array, angle: Array | None, step_size: Array | float) -> Stepping:
+    """Of z = -scaled + i angle."""
+    if angle is None:
+        multiplier = (1 - scaled / 2) / (1 + scaled / 2)
+        known = jnp.log1p(-2 * scaled / (1 + scaled / 2) ** 2) / 2
+        return Stepping(engine.signed_poles(multiplier, log_modulus=known), multiplier, step_size / (1 + scaled / 2))
+    below = jax.lax.complex(1 + scaled / 2, -angle / 2)
+    square = (1 + scaled / 2) ** 2 + (angle / 2) ** 2
+    modulus = jnp.log1p(jnp.maximum(-2 * scaled / square, -1)) / 2
+    across = 1 - (scaled**2 + angle**2) / 4
+    across = jnp.where((across == 0) & (angle == 0), 1, across)  # lambda_bar = 0 has no argument
+    poles = engine.poles(modulus, jnp.arctan2(angle, across))
+    return Stepping(poles, (2 - below) / below, step_size / below)
+
+
+def _times(frequency: Array | None, step_size: Array | float) -> Array | None:
+    return None if frequency is None else frequency * step_size
