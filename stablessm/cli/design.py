@@ -102,10 +102,10 @@ def design(
         raise typer.BadParameter("--constant does not go with --criterion, which learns all constants.")
     _check_out(out)
     from stablessm.cli.verify import _constants
-    from stablessm.theory import verify
+    from stablessm.theory import certified
 
     found = _answer(given[0], asked[given[0]], link, _constants(constant or []), label, ranges)
-    certificate = verify(found.map)
+    certificate = certified(found.map)
     _show(found, certificate, as_json)
     stability = certificate["stability"]
     if stability.verdict == "refuted":

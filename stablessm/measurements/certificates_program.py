@@ -27,13 +27,12 @@ from stablessm.parameterizations import Parameterization, ParameterizationError
 from stablessm.parameterizations.domain import exact_constants
 from stablessm.parameterizations.grammar import STATEMENT_FUNCTIONS, parse
 from stablessm.parameterizations.primitives import elementary
+from stablessm.theory.cache import certified
 from stablessm.theory.curvature import inverse_step
 from stablessm.theory.domain import Cell
 from stablessm.theory.gradient import scale_cells, scale_of
 from stablessm.theory.problem import Problem, W, problem_of
 from stablessm.theory.statement import Statement
-from stablessm.theory.verification import STATEMENTS as PROOFS
-from stablessm.theory.verification import TIME_LIMIT, timed
 
 _DIGITS = 30
 _NEWTON = 6
@@ -81,7 +80,8 @@ def certificate_of(parameterization: Parameterization, settings: CertificateSett
         parameterization.constants,
         parameterization.restrictions,
     )
-    statements = {one: timed(one, PROOFS[one], problem, TIME_LIMIT) for one in STATEMENTS}
+    certificate = certified(parameterization)
+    statements = {one: certificate[one] for one in STATEMENTS}
     kind, modulus = _modulus(statements["modulus"], betas(settings), values)
     lengths = np.geomspace(settings.shortest_memory, settings.longest_memory, settings.points)
     suprema = {name: _supremum(statements[one], values) for name, one in _SUPREMA.items()}
