@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from stablessm.sweeps.device import choose_devices, enable_compilation_cache
+from stablessm.sweeps.executors import Hiring
+from stablessm.sweeps.executors.pinning import cores, share_memory
 from stablessm.sweeps.plan import Plan
 from stablessm.sweeps.spec import Spec
 
@@ -22,20 +24,26 @@ MOST_CHUNK = 10**6
 _PART = 0.8  # of the memory; the rest is for the starts, the results and whatever else is in it
 
 
-def fitted(spec: Spec, measurement: Measurement, *, device: str = "auto") -> Spec:
+def fitted(spec: Spec, measurement: Measurement, *, device: str = "auto", hiring: Hiring | None = None) -> Spec:
     """Return a sweep whose work items are fitted to a device, where it leaves their size to be found; else itself.
 
     Args:
         spec: the sweep; what its `chunk` says is a first guess.
         measurement: what makes its programs.
         device: "auto", "cpu" or "gpu".
+        hiring: who will compute; this process by default. What others have cannot be seen from here: then a work item
+            is no larger than by default, and fits into this machine's memory beside those of as many workers.
 
     Raises:
         SweepError: no such device, or a memory that does not hold a single cell.
     """
     if spec.chunk_from != "auto":
         return spec
-    devices = choose_devices(device)
+    here = hiring is None or hiring.here
+    workers = 1 if here else hiring.workers or cores()
+    if not here:
+        share_memory()  # before JAX starts: this process plans, the workers compute
+    devices = choose_devices(device if here else "cpu")
     enable_compilation_cache()
     from stablessm.sweeps.memory import is_out_of_memory
 
@@ -43,7 +51,7 @@ def fitted(spec: Spec, measurement: Measurement, *, device: str = "auto") -> Spe
     while True:
         plan = Plan(spec.model_copy(update={"chunk": chunk}))
         try:
-            fits = _most_cells(plan, measurement, devices)
+            fits = _most_cells(plan, measurement, devices, workers)
             break
         except Exception as error:
             if chunk == 1 or not is_out_of_memory(error):
@@ -54,7 +62,7 @@ def fitted(spec: Spec, measurement: Measurement, *, device: str = "auto") -> Spe
     return spec.model_copy(update={"chunk": chunk, "chunk_from": "user"})
 
 
-def _most_cells(plan: Plan, measurement: Measurement, devices: Sequence[jax.Device]) -> int | None:
+def _most_cells(plan: Plan, measurement: Measurement, devices: Sequence[jax.Device], workers: int) -> int | None:
     """Return how many cells of the largest static combination fit; None where its program or compiler does not say."""
     from stablessm.sweeps.memory import compiled_bytes, is_out_of_memory, memory_of
     from stablessm.sweeps.programs import Programs
@@ -70,7 +78,7 @@ def _most_cells(plan: Plan, measurement: Measurement, devices: Sequence[jax.Devi
             if is_out_of_memory(error):
                 raise
             return None
-        one = largest_chunk(plan, compiled_bytes(compiled), memory_of(devices[0]))
+        one = largest_chunk(plan, compiled_bytes(compiled), memory_of(devices[0]) // workers)
     of_host = devices[0].platform == "cpu"  # they share its memory
     return one if one is None or of_host else min(plan.cells_per_combination, one * len(devices))
 

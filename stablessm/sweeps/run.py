@@ -129,7 +129,8 @@ def execute(
     path, folder = where.dataset(spec.name, spec.scale), where.store(spec.name, spec.scale)
     found = look(spec, path, folder, measurements, fresh=fresh)
     if found.plan.spec.chunk_from == "auto":  # nothing of it is there yet
-        found = found._replace(plan=Plan(fitted(spec, measurements[spec.measurement], device=device)))
+        spec = fitted(spec, measurements[spec.measurement], device=device, hiring=hiring)
+        found = found._replace(plan=Plan(spec))
     measurement, plan, store = measurements[spec.measurement], found.plan, found.store
     began = time.perf_counter()
     if found.saved is not None and found.complete:

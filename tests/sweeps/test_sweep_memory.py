@@ -9,6 +9,7 @@ import pytest
 from stablessm.sweeps import fitting, memory
 from stablessm.sweeps.declarations import load_spec
 from stablessm.sweeps.errors import SpecError, SweepError
+from stablessm.sweeps.executors import Hiring
 from stablessm.sweeps.fitting import fitted, largest_chunk
 from stablessm.sweeps.plan import Plan
 from stablessm.sweeps.run import execute, run_sweep
@@ -93,6 +94,7 @@ def test_auto_is_the_default_unless_the_memory_is_smaller(base, measurements, tm
     monkeypatch.setattr(memory, "machine_memory", lambda: needed[0] * 3 // 5)
     chunk = fitted(spec, measurements["toy"], device="cpu").chunk
     assert 1 <= chunk < 9 and needed[-1] <= needed[0] * 3 // 5
+    assert fitted(spec, measurements["toy"], hiring=Hiring("processes", workers=2)).chunk <= (chunk + 1) // 2
     found = execute(base, out=tmp_path, measurements=measurements, device="cpu", **words).dataset
     assert found.attrs["chunk"] == chunk and (found.status == 1).all()
     monkeypatch.undo()
