@@ -21,8 +21,10 @@ def restrictions_in(expression: sympy.Expr, w: sympy.Symbol) -> Iterator[Restric
     for node in sympy.postorder_traversal(expression):
         if isinstance(node, sympy.log) and w in node.free_symbols:
             yield node.args[0], None
-        elif node.is_Pow and not isinstance(node, sympy.exp) and w in node.base.free_symbols and not _total(node.exp):
-            yield node.base, node.exp
+        elif node.is_Pow and not isinstance(node, sympy.exp):
+            moves = w in node.base.free_symbols and not _total(node.exp)
+            if moves or (node.base.is_negative and w in node.exp.free_symbols):
+                yield node.base, node.exp
 
 
 def is_real(sign: int, exponent: sympy.Expr | None, w: sympy.Symbol) -> bool:

@@ -25,7 +25,7 @@ from stablessm.theory.problem import Problem, W
 from stablessm.theory.ranges import Extreme, extremes_of
 from stablessm.theory.restrictions import undefined_at
 from stablessm.theory.signs import constant_sign, inner_points
-from stablessm.theory.statement import Statement
+from stablessm.theory.statement import CounterExample, Statement
 from stablessm.theory.witness import counterexample_at
 from stablessm.theory.zeros import zeros_on
 
@@ -117,7 +117,7 @@ def stability(problem: Problem) -> Statement:
         witness = unstable_weight(problem, chosen)
         if witness is not None:
             example = counterexample_at(problem, witness, chosen)
-            return Statement("stability", "refuted", _failure(example), None, example, "numeric")
+            return Statement("stability", "refuted", failure_text(example), None, example, "numeric")
     return Statement("stability", "undecided", problem.rename("tried: " + "; ".join(tried)))
 
 
@@ -178,7 +178,7 @@ def _decided(problem, attempt, found):
     if witness is None:
         return Statement("stability", "undecided", f"{shown}; tried: a weight that breaks the condition", condition)
     example = counterexample_at(problem, witness, everything)
-    return Statement("stability", "refuted", f"{shown}; {_failure(example)}", condition, example)
+    return Statement("stability", "refuted", f"{shown}; {failure_text(example)}", condition, example)
 
 
 def unstable_weight(problem: Problem, values: dict, points: tuple = ()) -> sympy.Expr | None:
@@ -193,6 +193,8 @@ def unstable_weight(problem: Problem, values: dict, points: tuple = ()) -> sympy
         try:
             if undefined_at(problem, point, values):
                 raise Undefined(f"the formula at {point}")
+            if any(node.base.is_negative for node in decay.atoms(sympy.Pow)) and decay.subs(W, point).is_real:
+                continue  # (-2)^w is real at whole numbers
             enclose(decay, {W: point})
         except Undefined:
             gap = point if gap is None else gap
@@ -208,7 +210,8 @@ def unstable_weight(problem: Problem, values: dict, points: tuple = ()) -> sympy
     return gap if boundary is None else boundary
 
 
-def _failure(example) -> str:
+def failure_text(example: CounterExample) -> str:
+    """The counter-example in words."""
     found = "no real eigenvalue" if example.eigenvalue is None else f"eigenvalue {example.eigenvalue:.6g}"
     return f"{found} at w = {example.weight:.6g}"
 

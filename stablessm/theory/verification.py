@@ -19,6 +19,7 @@ from stablessm.theory.modulus import modulus
 from stablessm.theory.problem import Problem, problem_of
 from stablessm.theory.stability import stability
 from stablessm.theory.statement import Statement
+from stablessm.theory.vacuous import nothing_stable
 
 STATEMENTS: dict[str, Callable[[Problem], Statement]] = {
     "stability": stability,
@@ -109,6 +110,18 @@ def timed(identity: str, prove: Callable[[Problem], Statement], problem: Problem
     if passed.is_set() or time.process_time() - used >= limit:
         # Even a result is not taken: the interruption may have been swallowed inside a comparison and turned it.
         statement = Statement(identity, "undecided", f"undecided (time): tried for {limit:g} s")
+    late = statement is not None and statement.expression.startswith("undecided (time)")
+    if (statement is None or statement.verdict == "undecided") and not late:
+        statement = _vacuous(identity, problem, limit) or statement
     if statement is None:
         statement = Statement(identity, "undecided", problem.rename(f"tried: {tried}"))
     return replace(statement, seconds=seconds)
+
+
+def _vacuous(identity: str, problem: Problem, limit: float) -> Statement | None:
+    """The refutation, if no weight is stable, which an undecided statement may be due to."""
+    try:
+        with time_limit(limit):
+            return nothing_stable(identity, problem)
+    except (OutOfTime, Exception):
+        return None
