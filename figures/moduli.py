@@ -54,5 +54,5 @@ def _curves(axes: Axes, data: xr.Dataset, looks: dict) -> None:
     axes.set_xlim(float(data["beta"][0]), float(data["beta"][-1]))
     axes.set_ylim(*_VIEW)
     notes = "\n".join(f"{words}: {', '.join(labels)}" for words, labels in said.items())
-    axes.text(0.03, 0.97, notes, transform=axes.transAxes, va="top", fontsize=8.0, color="0.35", wrap=True)
+    axes.text(0.97, 0.03, notes, transform=axes.transAxes, ha="right", fontsize=8.0, color="0.35", wrap=True)
     style.label_axes(axes, data["beta"], data["modulus"])

@@ -52,6 +52,6 @@ def _curves(axes: Axes, data: xr.Dataset, looks: dict) -> None:
     axes.set_xlim(float(data["memory_length"][0]), float(data["memory_length"][-1]))
     axes.set_ylim(*_VIEW)
     named = [style.text(label) for label in looks if int(verdicts.sel(parameterization=label)) == proved]
-    words = f"one step for all memories, proved: {', '.join(named) or 'none'}"
-    axes.text(0.03, 0.04, words, transform=axes.transAxes, fontsize=8.0, color="0.35", wrap=True)
+    words = f"one step for all memories, proved:\n{', '.join(named) or 'none'}"
+    axes.text(0.97, 0.97, words, transform=axes.transAxes, ha="right", va="top", fontsize=8.0, color="0.35", wrap=True)
     style.label_axes(axes, data["memory_length"], data["stable_step"])

@@ -16,8 +16,8 @@ _NEEDS = ("verdict", "modulus", "modulus_slope", "gradient_scale", "gradient_ove
           "largest_gradient_over_weight", "lipschitz_constant", "smallest_stable_step")  # fmt: skip
 _BETAS = (0.1, 1.0, 10.0)
 _MEMORIES = (10.0, 1000.0)
-_SAME = 1e-6
-"""Relative distance up to which two maps share a first place."""
+_SAME = 1e-4
+"""Relative distance up to which two maps share a first place; enclosures of suprema are narrower than that."""
 
 
 @dataclass(frozen=True)

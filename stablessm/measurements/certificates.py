@@ -39,7 +39,7 @@ class CertificateSettings(Settings):
         return self
 
 
-_KNOWN = "nan: bounded, not in closed form, or undecided"
+_KNOWN = "or a bound on it, nan where none is stated"
 
 CERTIFICATES = Measurement(
     name="certificates",

@@ -35,11 +35,16 @@ from stablessm.theory.problem import Problem, W, problem_of
 from stablessm.theory.statement import Statement
 
 _DIGITS = 30
+_K, _BY_SLOPE = sympy.Symbol("K", positive=True), ", K the supremum"
 _NEWTON = 6
 _CURVES = ("gradient_scale", "gradient_over_weight", "stable_step")
 _SUPREMA = {"modulus_slope": "modulus", "largest_gradient_over_weight": "gradient_over_weight",
             "lipschitz_constant": "lipschitz", "smallest_stable_step": "curvature"}  # fmt: skip
-_SUPREMUM = re.compile(r"(?:sup of )?[^=]+? = (?P<level>.+?)(?:,? (?:at w =|as w ->|for every w).*)?")
+_SUPREMUM = (  # the upper end of an enclosure, or a closed form
+    re.compile(r"sup of [^=]+ lies in \[\S+, (\S+)\].*"),
+    re.compile(r"sup of [^=]+ = ([^=]+?)(?:, (?:at|as) w .*)?"),
+    re.compile(r"[^=]+ = ([^=]+) for every w"),
+)
 _MEANING = re.compile(r", tau = [^,]+,")
 
 
@@ -82,9 +87,9 @@ def certificate_of(parameterization: Parameterization, settings: CertificateSett
     )
     certificate = certified(parameterization)
     statements = {one: certificate[one] for one in STATEMENTS}
-    kind, modulus = _modulus(statements["modulus"], betas(settings), values)
     lengths = np.geomspace(settings.shortest_memory, settings.longest_memory, settings.points)
     suprema = {name: _supremum(statements[one], values) for name, one in _SUPREMA.items()}
+    kind, modulus = _modulus(statements["modulus"], betas(settings), values, suprema["modulus_slope"])
     suprema["smallest_stable_step"] = 1 / suprema["smallest_stable_step"]  # the statement bounds 1/step
     return {
         "verdict": np.asarray([VERDICTS.index(statements[one].verdict) for one in STATEMENTS]),
@@ -95,14 +100,19 @@ def certificate_of(parameterization: Parameterization, settings: CertificateSett
     }
 
 
-def _modulus(statement: Statement, betas: np.ndarray, values: Mapping[sympy.Symbol, Any]) -> tuple[str, np.ndarray]:
-    """What is known of g, and g: infinite where none exists, NaN where no closed form is stated."""
+def _modulus(
+    statement: Statement, betas: np.ndarray, values: Mapping[sympy.Symbol, Any], slope: float
+) -> tuple[str, np.ndarray]:
+    """What is known of g, and g: infinite where none exists, NaN where neither a form nor a slope is stated."""
     if statement.verdict == "refuted":
         return "none", np.full(betas.shape, np.inf)
     for part in statement.expression.split("; "):
         stated = re.fullmatch(r"g\(beta\) (=|<=) (.+?)(?: for (.+), where lambda >= 0)?", part)
-        expression = stated and _holds(stated[3], values) and _read(stated[2], "beta", values)
-        if isinstance(expression, sympy.Expr):
+        by_slope = bool(stated) and stated[2].endswith(_BY_SLOPE)
+        known = values | ({_K: sympy.Rational(repr(slope))} if by_slope and np.isfinite(slope) else {})
+        text = stated[2].removesuffix(_BY_SLOPE) if stated else ""
+        expression = stated and _holds(stated[3], values) and _read(text, "beta", known)
+        if isinstance(expression, sympy.Expr) and len(expression.free_symbols) == 1:
             function = sympy.lambdify(sympy.Symbol("beta", real=True), expression, "mpmath")
             with mpmath.workdps(_DIGITS):
                 curve = np.asarray([float(function(mpmath.mpf(beta))) for beta in betas])
@@ -121,14 +131,14 @@ def _holds(condition: str | None, values: Mapping[sympy.Symbol, Any]) -> bool:
 
 
 def _supremum(statement: Statement, values: Mapping[sympy.Symbol, Any]) -> float:
-    """The supremum that a statement states: infinite where it is refuted, NaN where it is not in closed form."""
+    """The supremum that a statement states, or its upper bound; infinite where it is refuted, NaN where none is."""
     if statement.verdict == "refuted":
         return np.inf
     for part in statement.expression.split("; "):
-        if part.startswith("sup of ") or part.endswith("for every w"):
-            stated = _SUPREMUM.fullmatch(_MEANING.sub("", part))
-            level = stated and _read(stated["level"], "beta", values)
-            if level is not None:
+        for form in _SUPREMUM:
+            stated = form.fullmatch(_MEANING.sub("", part))
+            level = stated and _read(stated[1], "beta", values)
+            if isinstance(level, sympy.Expr):
                 return float(level.evalf(_DIGITS))
     return np.nan
 

@@ -6,7 +6,7 @@ import pytest
 
 import stablessm
 from stablessm.measurements.certificates import MODULI, STATEMENTS, VERDICTS, CertificateSettings
-from stablessm.measurements.certificates_program import _modulus, certificate_of
+from stablessm.measurements.certificates_program import _modulus, _supremum, certificate_of
 from stablessm.measurements.map_programs import scale_of
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization
 from stablessm.parameterizations.domain import exact_constants
@@ -68,9 +68,34 @@ def test_a_statement_that_holds_for_some_constants_is_read_where_it_holds():
     statement = Statement("modulus", "proved", text)
     for value, kind, growth in ((1.0, "least", 1.0), (0.6, "bound", 3.0)):
         own = exact_constants(PARAMETERIZATIONS["best"].replace(constants={"b": value}))
-        found = _modulus(statement, np.array([1e-9]), own)
+        found = _modulus(statement, np.array([1e-9]), own, 3.0)
         assert found[0] == kind
         np.testing.assert_allclose(found[1], [growth * 1e-9], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("text", "level"), [
+    ("g(beta) = exp(beta) - 1; |f'/f| = 1 for every w", 1.0),
+    ("g(beta) = exp(2*asinh(beta/2)) - 1; sup of |f'/f| = sqrt(a/b), at w = sqrt(b/a)", 2**0.5),
+    ("sup of |f'|/(1 - |f|) lies in [0.9999999, 1.000008] (no closed form was found), near w = -1", 1.000008),
+    ("sup of |tau''|, tau = 1/(1 - f), lies in [2.04, 2.05] (no closed form was found), near w = 1.01645", 2.05),
+    ("|tau''|, tau = 1/|f|, = 2*a for every w", 2.0),
+    ("sup of |f'|/(f^2 |w|) = max(2*a/(2*b - 1)**2, 2*a), as w -> 0; as function of s: 2*a or 2*a*s**2", np.inf),
+    ("largest stable step 4 s^3/f'^2 = 1/(a*(-b*s + 1)); sup of 1/step = a, as w -> -oo", 1.0),
+    ("ln m, m the margin, is continuous; |f'/f| is infinite at w = 0 only and bounded away from there", np.nan),
+])  # fmt: skip
+def test_suprema_are_read_as_verify_writes_them(text, level):
+    own = exact_constants(PARAMETERIZATIONS["best"])
+    if np.isinf(level):  # 2 b - 1 = 0: read where it is finite
+        own, level = exact_constants(PARAMETERIZATIONS["best"].replace(constants={"b": 0.75})), 8.0
+    np.testing.assert_allclose(_supremum(Statement("modulus", "proved", text), own), level)
+
+
+def test_a_bound_by_the_slope():
+    statement = Statement("modulus", "proved", "g(beta) <= exp(K*beta) - 1, K the supremum; g(1) lies in [0.8, 0.9]")
+    for slope, kind in ((0.75, "bound"), (np.nan, "open")):
+        found, curve = _modulus(statement, np.array([2.0]), {}, slope)
+        assert found == kind
+        np.testing.assert_allclose(curve, np.expm1(2 * slope))
 
 
 def test_a_refused_grid():
