@@ -7,6 +7,10 @@ from stablessm.engine.choice import choose as choose
 from stablessm.engine.convolution import convolve as convolve
 from stablessm.engine.dplr import LowRankSystem as LowRankSystem
 from stablessm.engine.dplr import dplr_kernel as dplr_kernel
+from stablessm.engine.low_rank import LowRankStep as LowRankStep
+from stablessm.engine.low_rank import low_rank_last_state as low_rank_last_state
+from stablessm.engine.low_rank import low_rank_step as low_rank_step
+from stablessm.engine.low_rank import state_response as state_response
 from stablessm.engine.poles import Poles as Poles
 from stablessm.engine.poles import poles as poles
 from stablessm.engine.poles import signed_poles as signed_poles

@@ -11,6 +11,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from stablessm.parameterizations.links import LINKS
+
 if TYPE_CHECKING:
     from jax import Array
     from jax.typing import ArrayLike
@@ -28,12 +30,14 @@ class LayerKind:
         summary: one line for `stablessm list layers`.
         reference: where it is defined.
         home: "module:function" that builds one.
+        links: the links under which it is defined.
     """
 
     name: str
     summary: str
     reference: str
     home: str = field(repr=False)
+    links: tuple[str, ...] = LINKS
 
     def build(
         self, parameterization: Parameterization, eigenvalues: ArrayLike, *, inputs: int, key: Array, **more: Any
@@ -65,6 +69,10 @@ _ALL = (
     LayerKind(
         "s4d", "a bank of modes for each channel, with a trained step size", "Gu et al., S4D (NeurIPS 2022)",
         "stablessm.layers.s4d:S4D",
+    ),
+    LayerKind(
+        "s4", "diagonal plus low rank for each channel, bilinear rule", "Gu et al., S4 (ICLR 2022)",
+        "stablessm.layers.s4:S4", ("continuous",),
     ),
     LayerKind(
         "s5", "one state for all channels, dense input and output matrices", "Smith et al., S5 (ICLR 2023)",

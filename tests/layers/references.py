@@ -97,6 +97,24 @@ def s5(layer, x):
     return np.array(found).reshape(x.shape)
 
 
+def s4(layer, x):
+    """By full matrices: Lambda - P Q* of all states, each conjugate written out, under the bilinear rule."""
+    lam, c = np.asarray(layer.eigenvalues()).astype(complex), paired(layer.readout, layer)
+    p, b = paired(layer.low_rank, layer), paired(layer.input_weight, layer)
+    q = p if layer.untied is None else paired(layer.untied, layer)
+    outputs = [np.asarray(layer.feedthrough, float) * value for value in x]
+    for channel, h in enumerate(np.asarray(layer.step_size(), float)):
+        full = [one[channel] for one in (lam, p, q, b, c)]
+        if layer.frequency is not None:
+            full = [np.concatenate([one, one.conj()]) for one in full]
+        a, eye = np.diag(full[0]) - np.outer(full[1], full[2].conj()), np.eye(len(full[0]))
+        state = np.zeros(len(eye), complex)
+        for y, value in zip(outputs, x, strict=True):
+            state = np.linalg.solve(eye - h / 2 * a, (eye + h / 2 * a) @ state + h * full[3] * value[channel])
+            y[channel] += (full[4] @ state).real
+    return np.array(outputs).reshape(x.shape)
+
+
 def lru(layer, x):
     lam = multiplier(layer)[0]
     gamma, state, found = np.sqrt(1 - np.abs(lam) ** 2), np.zeros_like(lam), []
@@ -106,4 +124,4 @@ def lru(layer, x):
     return np.array(found).reshape(x.shape)
 
 
-REFERENCES = {"linear_rnn": linear_rnn, "ssm": ssm, "s4d": s4d, "s5": s5, "lru": lru}
+REFERENCES = {"linear_rnn": linear_rnn, "ssm": ssm, "s4": s4, "s4d": s4d, "s5": s5, "lru": lru}

@@ -9,6 +9,7 @@ from references import REFERENCES
 
 from stablessm import PARAMETERIZATIONS
 from stablessm.layers import LAYERS, Layer
+from stablessm.parameterizations.links import LINKS
 
 KEY = jax.random.key(0)
 CASES = [("best", "continuous", False), ("exp", "exponential", True), ("softplus", "continuous", True),
@@ -57,17 +58,20 @@ def everything(layer, x):
     return [layer(x), (steps, end), *parted]
 
 
+def legal(kind, links):
+    return [link for link in links if link in LAYERS[kind].links]
+
+
 every = pytest.mark.parametrize("kind", LAYERS)
+LEGAL = [(kind, case) for case in CASES for kind in LAYERS if legal(kind, [case[1]])]
 
 
 def crossed(test):
-    """With every case, of which make test runs every fourth."""
-    return pytest.mark.matrix(4)(
-        pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))(test)
-    )
+    """Every kind with every case it is defined for, of which make test runs every fifth."""
+    ids = ["-".join(map(str, (kind, *case))) for kind, case in LEGAL]
+    return pytest.mark.matrix(5)(pytest.mark.parametrize(("kind", "case"), LEGAL, ids=ids)(test))
 
 
-@every
 @crossed
 def test_full_pass_equals_steps_the_reference_and_any_split(kind, case):
     layer, x = make(kind, case), series()
@@ -100,13 +104,13 @@ def test_smallest_sizes(kind, states, inputs, length):
 
 @every
 def test_no_output_knows_a_later_input(kind):
-    layer, x = make(kind, CASES[1]), series()
+    layer, x = make(kind, next(case for case in CASES[1:] if legal(kind, [case[1]]))), series()
     y, later = run(layer, x, x.at[16].add(1.0))
-    np.testing.assert_allclose(later[:16], y[:16], atol=1e-7)
+    # a transform mixes the roundings of all times, but no more than those
+    np.testing.assert_allclose(later[:16], y[:16], rtol=0, atol=8 * 2.0**-23 * np.abs(y).max())
     assert np.abs(later[16] - y[16]).max() > 1e-3
 
 
-@every
 @crossed
 def test_superposition_and_kernel_where_linear(kind, case):
     more = {"activation": "identity"} if kind == "ssm" else {}
@@ -123,9 +127,8 @@ def test_superposition_and_kernel_where_linear(kind, case):
     np.testing.assert_allclose(one, convolved, atol=4e-6 * scale)
 
 
-@every
-@pytest.mark.matrix(2)
-@pytest.mark.parametrize("link", ["continuous", "one-minus", "exponential"])
+@pytest.mark.matrix(3)
+@pytest.mark.parametrize(("kind", "link"), [(kind, link) for link in LINKS for kind in LAYERS if legal(kind, [link])])
 def test_every_map_starts_at_the_same_eigenvalues_with_the_same_other_weights(kind, link):
     names = [name for name, one in PARAMETERIZATIONS.items() if link in one.links]
     layers = [make(kind, (name, link, False)) for name in names]
@@ -135,7 +138,6 @@ def test_every_map_starts_at_the_same_eigenvalues_with_the_same_other_weights(ki
         np.testing.assert_array_equal(layer.input_weight, layers[0].input_weight)
 
 
-@every
 @crossed
 def test_gradients_are_finite_and_reach_every_weight(kind, case):
     layer, x = make(kind, case), series(9)

@@ -9,9 +9,10 @@ from references import REFERENCES
 from scipy.signal import cont2discrete
 
 from stablessm import PARAMETERIZATIONS, ParameterizationError, engine
-from stablessm.layers import LRU, S4D, S5
+from stablessm.layers import LRU, S4, S4D, S5
 from stablessm.layers.hippo import diagonal_eigenvalues, legs, normal_plus_low_rank
 from stablessm.layers.lru import ring
+from stablessm.layers.s4 import s4
 from stablessm.layers.stepping import stepping
 
 EXP = PARAMETERIZATIONS["exp"]
@@ -104,6 +105,32 @@ def test_white_noise_keeps_the_states_of_a_normalised_layer_at_size_one():
     assert np.mean(np.abs(poles) ** 2) == pytest.approx((0.81 + 0.9801) / 2, abs=0.01)
 
 
+def test_s4_of_one_state_by_hand():
+    """HiPPO of one state, h = 1/2, C = 1: K = .4, .24, .144, ..."""
+    layer = s4(EXP, states=1, inputs=1, step_sizes=(0.5, 0.5), key=KEY)
+    layer = eqx.tree_at(lambda one: (one.readout, one.feedthrough), layer, (jnp.ones((1, 1)), jnp.zeros(1)))
+    np.testing.assert_allclose(layer.channel_kernels(5)[0], 0.4 * 0.6 ** np.arange(5), rtol=2e-6)
+
+
+def test_s4_at_twice_the_length_and_half_the_step_is_the_same_continuous_system():
+    layer = s4(EXP, states=16, inputs=2, step_sizes=(2e-3, 1e-2), key=KEY)
+    both = eqx.filter_jit(lambda one, length: one.channel_kernels(length))
+    np.testing.assert_allclose(both(layer, 128)[:, :64], both(layer, 64), atol=2e-6)
+    system = {name: np.asarray(one)[0].astype(complex) for name, one in layer.system()._asdict().items()}
+    full = {name: np.concatenate([one, one.conj()]) for name, one in system.items() if name != "step_size"}
+    a = np.diag(full["eigenvalues"]) - np.outer(full["left"], full["right"].conj())
+    lam, basis = np.linalg.eig(a)
+    times = np.arange(1, 9)
+    errors = []
+    for factor in (1.0, 0.5):  # K_k / h at the middle of step k tends to C e^(A t) B, as h^2
+        h = float(layer.step_size()[0]) * factor
+        middle = (np.round(times / factor) + 0.5) * h
+        exact = [((full["readout"] @ basis) * np.exp(lam * t)) @ np.linalg.solve(basis, full["drive"]) for t in middle]
+        kernel = np.asarray(both(layer.rescaled(factor), 64)[0], float) / h
+        errors.append(np.abs(kernel[np.round(times / factor).astype(int)] - np.real(exact)).max())
+    assert errors[1] < 0.35 * errors[0]
+
+
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
@@ -117,6 +144,10 @@ def test_white_noise_keeps_the_states_of_a_normalised_layer_at_size_one():
         (lambda: S5(EXP, [-0.5], inputs=1, step_sizes=(0.1, 0.01), key=KEY), "two positive numbers in order"),
         (lambda: S5(PARAMETERIZATIONS["direct"].replace(link="one-minus"), [0.5 + 0.1j, -0.5], inputs=1, key=KEY),
          "a real pole beside pairs must be positive"),
+        (lambda: S4(EXP.replace(link="exponential"), [0.5], inputs=1, key=KEY), "continuous time, but the link is"),
+        (lambda: S4(EXP, [-0.5 + 1j, -0.5], inputs=1, key=KEY), "conjugate pairs or real poles, not both"),
+        (lambda: S4(EXP, [-0.5], inputs=1, drive=[1, 1], key=KEY), r"`drive` must have the shape \(1,\), but got"),
+        (lambda: s4(EXP, states=3, inputs=1, key=KEY), "must be even, or 1, but got 3"),
         (lambda: diagonal_eigenvalues("lin", 5), "must be even, but got 5"),
         (lambda: diagonal_eigenvalues("linear", 4), "must be one of lin, inv, legs"),
         (lambda: legs(0), "at least 1"),
