@@ -8,35 +8,28 @@ come back as they were. A global attribute marks our files: a foreign or damaged
 from __future__ import annotations
 
 import contextlib
-import glob
 import json
 import os
-import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from stablessm.netcdf import Read, Region, regions, write
 from stablessm.reading import readable
+from stablessm.writing import DatasetError as DatasetError
+from stablessm.writing import DatasetWriteError as DatasetWriteError
+from stablessm.writing import write_whole, written_whole
 
 MARK = "stablessm_dataset"
 FORMAT = 1
 _PREFIX = "json:"
 
 
-class DatasetError(ValueError):
-    """A dataset that breaks the rules, or a file that is missing, damaged, foreign or cannot be written."""
-
-
 class _BrokenRule(DatasetError):
     """A dataset that breaks a rule of `validate`."""
-
-
-class DatasetWriteError(DatasetError):
-    """A dataset that could not be written (no space, no permission); the old file, if any, is intact."""
 
 
 def validate(dataset: xr.Dataset, read: Read | None = None) -> None:
@@ -178,7 +171,7 @@ def save(dataset: xr.Dataset, path: str | Path, *, read: Read | None = None) -> 
     if read is not None:
         for name, variable in dataset.variables.items():
             _refuse_silent(str(name), variable.attrs)
-    with _written_whole(path) as file:
+    with written_whole(path) as file:
         write(file, marked, values)
 
 
@@ -212,56 +205,6 @@ def save_provenance(path: str | Path, mapping: Mapping[str, Any]) -> Path:
     beside = Path(path).with_suffix(".provenance.json")
     write_whole(beside, (json.dumps(mapping, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode())
     return beside
-
-
-def sweep_stale(left: Iterable[Path]) -> None:
-    """Delete what a killed run left half-written, files and folders.
-
-    Raises:
-        DatasetWriteError: one of them cannot be deleted; the sentence names it.
-    """
-    for stale in list(left):
-        try:
-            if stale.is_dir() and not stale.is_symlink():
-                shutil.rmtree(stale)
-            else:
-                stale.unlink(missing_ok=True)
-        except OSError as error:
-            raise DatasetWriteError(
-                f"'{stale}' was left by a run that was killed and cannot be deleted: {error.strerror or error}."
-            ) from None
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write to a temporary name in the same folder, push it to the disk, and rename it over the old file.
-
-    Raises:
-        DatasetWriteError: the disk refuses; the old file is intact.
-    """
-    with _written_whole(path) as file:
-        file.write(content)
-
-
-@contextlib.contextmanager
-def _written_whole(path: Path) -> Iterator[BinaryIO]:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        sweep_stale(path.parent.glob(f".{glob.escape(path.name)}.*.partial"))
-        with open(temporary, "w+b") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException as error:
-        with contextlib.suppress(OSError, ValueError):
-            temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) or (isinstance(error, ValueError) and "\0" in str(path)):
-            reason = getattr(error, "strerror", None) or error
-            raise DatasetWriteError(
-                f"{str(path)!r} cannot be written: {reason}; what was there before is intact."
-            ) from None
-        raise
 
 
 def _with_attributes(dataset: xr.Dataset, convert: Any) -> xr.Dataset:

@@ -10,6 +10,7 @@ import xarray as xr
 
 from stablessm import datasets
 from stablessm.datasets import DatasetError, DatasetWriteError, load, save, save_provenance
+from stablessm.writing import at_work
 
 
 @pytest.fixture
@@ -210,3 +211,13 @@ def test_a_path_that_cannot_be_is_named(tmp_path):
         save(xr.Dataset(attrs={"a": "b"}), tmp_path / "a\x00b.nc")
     with pytest.raises(DatasetError, match=r"a\\x00b.nc' cannot be read: embedded null byte"):
         load(tmp_path / "a\x00b.nc")
+
+
+def test_what_another_run_is_writing_is_left_to_it(dataset, tmp_path):
+    half = tmp_path / ".a.nc.1.partial"
+    half.write_text("half")
+    with at_work(half):
+        save(dataset, tmp_path / "a.nc")
+        assert half.exists()
+    save(dataset, tmp_path / "a.nc")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.nc"]

@@ -13,8 +13,8 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from stablessm.datasets import write_whole
 from stablessm.sweeps.places import PACKAGE, Places, bundled
+from stablessm.writing import write_whole
 
 _LIBRARIES = ("jax", "matplotlib", "numpy", "scipy", "sympy", "xarray")
 

@@ -105,7 +105,7 @@ def _reduce_and_draw(spec: Spec, where: Places, made: Made) -> int:
 
 
 def _write_verdicts(where: Places, verdicts: Callable[[], str]) -> list[Path]:
-    from stablessm.datasets import write_whole
+    from stablessm.writing import write_whole
 
     path = where.analysis / "verdicts.md"
     write_whole(path, verdicts().encode())

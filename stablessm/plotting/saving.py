@@ -10,8 +10,8 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from stablessm.datasets import write_whole
 from stablessm.plotting.style import RC
+from stablessm.writing import write_whole
 
 FORMATS = ("pdf", "svg", "png")
 _UNDATED = {

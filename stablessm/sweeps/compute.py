@@ -84,6 +84,7 @@ def compute(
         crew = held.enter_context(hiring.opened())
         store = found.store or _created(found, folder, layout)
         held.enter_context(stores.locked(folder))
+        stores.refuse_changed(store)
         left = np.flatnonzero(store.status() != DONE).tolist()
         order = _order(plan, programs, left)
         progress = Progress(plan.cells, resumed=plan.cells - sum(map(plan.valid, left)))
@@ -117,12 +118,14 @@ def _layout(found: Found, programs: Programs, measurements: Mapping[str, Measure
 
 
 def _created(found: Found, folder: Path, layout: Layout) -> Store:
-    if found.part is None:
-        if folder.exists():
-            stores.remove(folder)
-        return stores.create(folder, found.plan, layout)
-    with stores.locked(folder) if folder.exists() else ExitStack():
-        return stores.create(folder, found.plan, layout, [found.part])
+    """Make the store, if what was found is what is there: others may have begun while programs were built."""
+    if found.removed:
+        stores.remove(folder)
+    if found.part is None or found.source is None:
+        return stores.create(folder, found.plan, layout, [] if found.part is None else [found.part])
+    with stores.locked(folder):
+        stores.refuse_changed(found.source, found.part.status)
+        return stores.create(folder, found.plan, layout, [found.part], replace=True)
 
 
 def _order(plan: Plan, programs: Programs, left: Iterable[int]) -> list[int]:

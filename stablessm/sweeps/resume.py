@@ -30,6 +30,8 @@ class Found(NamedTuple):
         plan: its work; of the sweep asked for, in work items of the size of what is there.
         store: of this very sweep; None where there is none yet.
         part: what is done of a sweep that this one has grown from; None where there is none.
+        source: the store that the part is of, which is to be replaced; None where it is of a dataset.
+        removed: whether a store is there that has to go first.
         saved: attributes of the dataset that is there.
         mended: numbers of work items that had been cut short.
     """
@@ -37,6 +39,8 @@ class Found(NamedTuple):
     plan: Plan
     store: Store | None = None
     part: Part | None = None
+    source: Store | None = None
+    removed: bool = False
     saved: Mapping[str, Any] | None = None
     mended: tuple[int, ...] = ()
 
@@ -73,7 +77,7 @@ def look(
     if fresh:
         if there:
             read_header(folder)
-        return Found(Plan(spec), saved=saved)
+        return Found(Plan(spec), removed=there, saved=saved)
     old = _spec_of(saved, measurements) if saved is not None else None
     if there:
         header = read_header(folder)
@@ -90,7 +94,7 @@ def look(
     if saved is None or old is None or old.digest == spec.digest:  # the same one is computed, to be reproduced
         return Found(Plan(spec), saved=saved)
     part = part_of_dataset(str(path), datasets.load(path), Plan(old), variables(old, measurements))
-    return Found(grown(spec, [part.plan]), None, part, saved)
+    return Found(grown(spec, [part.plan]), part=part, saved=saved)
 
 
 def variables(spec: Spec, measurements: Mapping[str, Measurement]) -> dict[str, Variable]:
@@ -117,7 +121,8 @@ def _grown_from_store(
     store = stores.open_store(folder, old, variables(old, measurements))
     with stores.locked(folder):
         mended = tuple(store.mend())
-        return Found(grown(spec, [store.plan]), None, part_of_store(store), saved, mended)
+        part = part_of_store(store)
+        return Found(grown(spec, [store.plan]), part=part, source=store, saved=saved, mended=mended)
 
 
 def _like(old: Spec | None, spec: Spec) -> Spec:

@@ -13,10 +13,10 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import zarr
 from zarr.codecs import Crc32cCodec
 
-from stablessm.datasets import sweep_stale
 from stablessm.measurements.base import Variable
 from stablessm.sweeps.carry import Part, carry
 from stablessm.sweeps.disk import named, writing_to
@@ -26,49 +26,38 @@ from stablessm.sweeps.layout import PENDING, STATUS, Layout, fill_value
 from stablessm.sweeps.plan import Plan
 from stablessm.sweeps.spec import Spec, difference
 from stablessm.sweeps.store import Store
+from stablessm.writing import at_work, sweep_stale
 
 
-def create(path: Path, plan: Plan, layout: Layout, parts: Sequence[Part] = ()) -> Store:
-    """Make the store of a sweep; the folder appears once it is complete, in the place of the one there was.
+def create(path: Path, plan: Plan, layout: Layout, parts: Sequence[Part] = (), *, replace: bool = False) -> Store:
+    """Make the store of a sweep; the folder appears once it is complete.
 
     Args:
         path: its folder.
         plan: its work.
         layout: its arrays.
         parts: what is done of it already.
+        replace: whether it takes the place of the one that is there, which is to be `locked` then.
 
     Raises:
-        StoreError: the parts contradict one another.
+        StoreError: the parts contradict one another, or a folder is there that was not expected.
         WriteError: the disk refuses.
     """
-    path, spec, length = _home(path), plan.spec, plan.items * plan.spec.chunk
+    path = _home(path)
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     new_folders = [folder for folder in path.parents if not folder.exists()]
     with writing_to(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         sweep_stale(path.parent.glob(f"{path.name}.*.partial"))
-        group = zarr.open_group(partial, mode="w-", zarr_format=3)
-        for name, variable in {**layout.variables, "status": STATUS}.items():
-            inner = layout.shape(name) if name != "status" else ()
-            group.create_array(
-                name,
-                shape=(length, *inner),
-                chunks=(spec.chunk, *inner),
-                dtype=variable.dtype,
-                fill_value=PENDING if name == "status" else fill_value(variable.dtype),
-                compressors=[Crc32cCodec()],
-            )
-        (partial / HEADER).write_text(
-            json.dumps(header_of(plan, layout).model_dump(), indent=1, sort_keys=True, ensure_ascii=False)
-        )
+        partial.mkdir()
     try:
-        if parts:
-            carry(parts, Store(partial, layout, plan))
-        with writing_to(path):
-            if path.exists():
-                os.rename(path, _before(path))
-            os.rename(partial, path)
-            shutil.rmtree(_before(path), ignore_errors=True)
+        with at_work(partial):
+            with writing_to(path):
+                _lay_out(partial, plan, layout)
+            if parts:
+                carry(parts, Store(partial, layout, plan))
+            with writing_to(path):
+                _put(partial, path, replace=replace)
     except (StoreError, WriteError):
         shutil.rmtree(partial, ignore_errors=True)
         for folder in new_folders:
@@ -76,6 +65,57 @@ def create(path: Path, plan: Plan, layout: Layout, parts: Sequence[Part] = ()) -
                 folder.rmdir()
         raise
     return Store(path, layout, plan)
+
+
+def _lay_out(partial: Path, plan: Plan, layout: Layout) -> None:
+    """Make the arrays and the header in a folder that is empty."""
+    chunk, length = plan.spec.chunk, plan.items * plan.spec.chunk
+    group = zarr.open_group(partial, mode="w-", zarr_format=3)
+    for name, variable in {**layout.variables, "status": STATUS}.items():
+        inner = layout.shape(name) if name != "status" else ()
+        group.create_array(
+            name,
+            shape=(length, *inner),
+            chunks=(chunk, *inner),
+            dtype=variable.dtype,
+            fill_value=PENDING if name == "status" else fill_value(variable.dtype),
+            compressors=[Crc32cCodec()],
+        )
+    (partial / HEADER).write_text(
+        json.dumps(header_of(plan, layout).model_dump(), indent=1, sort_keys=True, ensure_ascii=False)
+    )
+
+
+def _put(partial: Path, path: Path, *, replace: bool) -> None:
+    """Put a folder that is complete where it belongs."""
+    if replace:
+        os.rename(path, _before(path))
+    try:
+        os.rename(partial, path)
+    except OSError:
+        if os.path.lexists(path):  # a folder that holds something is not renamed over
+            raise changed(path) from None
+        raise
+    shutil.rmtree(_before(path), ignore_errors=True)
+
+
+def changed(path: Path) -> StoreError:
+    """Return the error of a run that finds another one's work where it found none, or an earlier state of it."""
+    return StoreError(f"another run has written '{path}' in the meantime; run this one again, or give --out.")
+
+
+def refuse_changed(store: Store, status: np.ndarray | None = None) -> None:
+    """Raise a `StoreError` where a store is not that of its plan any more; hold `locked` meanwhile.
+
+    Args:
+        store: opened before it was locked.
+        status: of its rows, where these may not have changed either.
+    """
+    header = read_header(store.path)
+    earlier = [{name: list(places) for name, places in grid.items()} for grid in store.plan.earlier]
+    same = (header.digest, header.earlier) == (store.plan.spec.digest, earlier)
+    if not same or (status is not None and not np.array_equal(store.read("status"), status)):
+        raise changed(store.path)
 
 
 def recover(path: Path) -> None:

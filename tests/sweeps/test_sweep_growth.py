@@ -197,3 +197,34 @@ def test_a_header_with_an_impossible_past_is_damaged(go, tmp_path, earlier):
     (tmp_path / "out" / "raw" / "toy.nc").unlink()
     with pytest.raises(StoreError, match=r"toy\.zarr' is damaged"):
         go()
+
+
+@pytest.mark.parametrize("before", ["nothing", "a shorter sweep", "half of the same"])
+def test_a_run_that_another_one_overtakes_says_so_and_touches_nothing(go, tmp_path, monkeypatch, before):
+    """Between looking and creating lies the building of programs: there the other one begins, and ends."""
+    from stablessm.sweeps import compute
+
+    def stop(state):
+        if state.done > 4:
+            raise KeyboardInterrupt
+
+    if before == "half of the same":
+        with pytest.raises(KeyboardInterrupt):
+            go(progress=stop)
+    elif before == "a shorter sweep":
+        go()
+    layout, others = compute._layout, []
+
+    def overtaken(*arguments, **named):
+        if not others:
+            others.append(None)
+            others.append(go("seed=0,1,2,9"))
+        return layout(*arguments, **named)
+
+    monkeypatch.setattr(compute, "_layout", overtaken)
+    mine = [] if before == "half of the same" else ["seed=0,1,2,7,8"]
+    with pytest.raises(StoreError, match=r"another run has written '.*toy\.zarr' in the meantime; run this one again"):
+        go(*mine)
+    raw = tmp_path / "out" / "raw"
+    assert go("seed=0,1,2,9").computed == 0 and (raw / "toy.nc").read_bytes() == others[1].path.read_bytes()
+    assert sorted(path.name for path in raw.iterdir()) == ["toy.nc", "toy.provenance.json", "toy.zarr"]
