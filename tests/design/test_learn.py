@@ -109,6 +109,14 @@ def test_a_family_that_does_not_reach():
         learn("modulus", family="c*exp(-w)", slope=3.0, memory=(1.0, 1e6))
 
 
+@pytest.mark.slow
+def test_a_learned_map_is_one_that_run_takes(call, tmp_path):
+    code, out, _ = call("design", "--criterion", "gradient-over-weight", "--family", "best", "--memory", "1,101",
+                        "--slope", "none", "--out", "learned.toml")  # fmt: skip
+    assert code == 0 and "1 times the least that any map can have (2)" in out
+    assert call("run", "learned.toml", "--out", "o")[0] == 0
+
+
 @pytest.mark.parametrize(("arguments", "fragment"), [
     (["--criterion", "modulas"], "--criterion: a criterion must be one of"),
     (["--criterion", "modulus", "--memory", "1"], "--memory takes LOW,HIGH"),
