@@ -8,13 +8,18 @@ from types import MappingProxyType
 from stablessm.measurements.base import Measurement
 from stablessm.measurements.certificates import CERTIFICATES
 from stablessm.measurements.classification import CLASSIFICATION
+from stablessm.measurements.descent import DESCENT, LARGEST_STEP
 from stablessm.measurements.fit import FIT
+from stablessm.measurements.gradient_bound import GRADIENT_BOUND
 from stablessm.measurements.gradient_ratio import GRADIENT_RATIO
 from stablessm.measurements.largest_rate import LARGEST_RATE
 from stablessm.measurements.lr_stability import LR_STABILITY
 from stablessm.measurements.maps import GRADIENT_SCALE, MAPS
 from stablessm.measurements.memory import MEMORY
+from stablessm.measurements.memory_bound import MEMORY_BOUND
+from stablessm.measurements.mode_perturbation import MODE_PERTURBATION
 from stablessm.measurements.perturbation import PERTURBATION
+from stablessm.measurements.pointwise_network import POINTWISE_NETWORK
 from stablessm.measurements.representable import REPRESENTABLE_MEMORY
 
 MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
@@ -31,6 +36,12 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
             PERTURBATION,
             MEMORY,
             REPRESENTABLE_MEMORY,
+            POINTWISE_NETWORK,
+            GRADIENT_BOUND,
+            MEMORY_BOUND,
+            MODE_PERTURBATION,
+            LARGEST_STEP,
+            DESCENT,
             CLASSIFICATION,
         )
     }

@@ -19,7 +19,7 @@ from jax.typing import ArrayLike
 from stablessm.memory import probes
 from stablessm.memory.probes import Model
 
-_SIZES = tuple(sign * 4.0**power for power in range(-5, 11) for sign in (-1, 1))
+SIZES = tuple(sign * 4.0**power for power in range(-5, 11) for sign in (-1, 1))
 
 
 def rest(model: Model, steps: int, x: ArrayLike) -> Any:
@@ -99,7 +99,7 @@ def memory_function(model: Model, length: int, *, inputs: ArrayLike | None = Non
         inputs: constant inputs to try, shape (tries,) or (tries, inputs).
         state: as in `probes.run`.
     """
-    tried = jnp.asarray(_SIZES if inputs is None else inputs, jnp.result_type(float))
+    tried = jnp.asarray(SIZES if inputs is None else inputs, jnp.result_type(float))
 
     def one(x: Array) -> Array:
         change = heaviside(model, x, length, state=state)

@@ -87,15 +87,28 @@ def memory_majorant(stack: Stack, length: int) -> Array:
     Raises:
         ValueError: as `memory_bound`.
     """
+    found = jnp.einsum("kn,on->ko", increments(stack, length)[-1], jnp.abs(_readout(stack)), precision=_EXACT)
+    return found.max(-1)
+
+
+def increments(stack: Stack, length: int) -> list[Array]:
+    """Return bounds on |y^(l)_k - y^(l)_{k-1}|/dt after the onset of |x| <= 1, a list of shapes (length, states).
+
+    Args:
+        stack: of `SSM` layers of one time and step size.
+        length: number of steps.
+
+    Raises:
+        ValueError: as `memory_bound`.
+    """
     layers, step = _layers(stack), _step_size(stack)
-    first = layers[0]
-    start = jnp.zeros((length, first.inputs), first.weight.dtype).at[:1].set(1.0)  # |x| <= 1 in every feature
-    series = start
+    series = jnp.zeros((length, layers[0].inputs), layers[0].weight.dtype).at[:1].set(1 / step)
+    found = []
     for layer in layers:
         series = engine.recur(engine.poles(-_decay_per_step(layer)), series, drive=_drive(layer))[0]
         series = layer.activation.lipschitz * series
-    found = jnp.einsum("kn,on->ko", series, jnp.abs(_readout(stack)), precision=_EXACT)
-    return found.max(-1) / step
+        found.append(series)
+    return found
 
 
 def gradient_constants(stack: Stack, inputs: Array) -> list[Array]:
@@ -112,11 +125,11 @@ def gradient_constants(stack: Stack, inputs: Array) -> list[Array]:
         ValueError: a layer of another kind.
     """
     layers, driving, y = _layers(stack), [], inputs[:, None] if stack.scalar else inputs
-    for layer in layers:
+    for place, layer in enumerate(layers):
         drive = jnp.einsum("ki,ni->kn", y, joined(layer.input_weight, layer.phase), precision=_EXACT)
         drive = drive if layer.bias is None else drive + joined(layer.bias, layer.phase)
         driving.append(jnp.abs(drive).max(0))
-        y, _ = layer(y)
+        y = layer(y)[0] if place + 1 < len(layers) else None
     above, found = jnp.abs(_readout(stack)), []
     for layer, largest in zip(layers[::-1], driving[::-1], strict=True):
         above = above * layer.activation.lipschitz

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from stablessm.plotting import style
 
-_SELF_EXPLAINING, _AFTER = ("optimizer", "discretisation"), ("link", "target")
+_SELF_EXPLAINING, _AFTER = ("optimizer", "discretisation", "activation", "potential"), ("link", "target")
 _UNBROKEN = "\N{NO-BREAK SPACE}"
 _INCHES_A_LETTER, _INCHES_A_KEY = 0.075, 0.6
 _INCHES_A_SMALL_LETTER = 0.066

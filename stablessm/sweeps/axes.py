@@ -102,6 +102,7 @@ AXES: dict[str, Axis] = dict(
         _axis("discretisation", "name", True, "discretisation", choices=DISCRETISATIONS),
         _axis("target", "target", True, "target"),
         _axis("optimizer", "name", True, "optimizer", registry="stablessm.training:OPTIMIZERS"),
+        _axis("activation", "name", True, "activation", registry="stablessm.layers:ACTIVATIONS"),
         _axis("width", "integer", True, "width", low=1, high=4096),
         _axis("precision", "name", True, "precision", choices=PRECISIONS),
         _axis("seed", "integer", False, "seed", low=0, high=2**32 - 1),
@@ -138,6 +139,10 @@ DIMENSIONS: dict[str, tuple[str, str]] = {
     "quantile": ("quantile", "1"),
     "weight": ("raw weight", "1"),
     "decay": ("decay", "1"),
+    "power": ("power of the target", "1"),
+    "potential": ("potential", "1"),
+    "start": ("starting point", "distance that decides"),
+    "step_ratio": ("step over the largest stable one", "1"),
     "memory_length": ("memory length", "1"),
     "statement": ("statement about the map", "1"),
     **{name: (axis.long_name, axis.units) for name, axis in AXES.items()},  # of axes taken inside of a cell

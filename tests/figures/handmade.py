@@ -29,6 +29,12 @@ AXES = {
     "error_horizon": ("horizon of the error", (100, 1000)),
     "repeat": ("direction of the perturbation", (0, 1)),
     "beta": ("size of the perturbation", (0.0, 1e-3, 1e-2, 1e-1, 1.0)),
+    "activation": ("activation", ("tanh",)),
+    "layer": ("layer", (1, 2)),
+    "power": ("power of the target", (0.9, 1.5)),
+    "potential": ("potential", ("quartic", "quadratic", "root")),
+    "start": ("starting point", (0.98, 1.02)),
+    "step_ratio": ("step over the largest stable one", (0.98, 1.02)),
 }
 
 
@@ -260,3 +266,95 @@ def perturbation(**sizes):
 
 
 perturbation_radius = perturbation
+
+
+def gradient_bound(**sizes):
+    cells = ("parameterization", "link", "activation", "width", "seed")
+
+    def bound(parameterization, layer, state, **_):
+        return 10.0 ** (parameterization - layer - 0.2 * state)
+
+    return dataset(
+        {
+            "mode_gradient": ((*cells, "decay"), lambda decay, **_: 10.0 ** (-0.1 * decay), described("gradient")),
+            "mode_bound": ((*cells, "decay"), lambda decay, **_: 10.0 ** (-0.1 * decay), described("bound")),
+            "gradient": ((*cells, "layer", "state"), lambda **at: 0.3 * bound(**at), described("gradient")),
+            "gradient_bound": ((*cells, "layer", "state"), bound, described("bound on the gradient")),
+        },
+        sizes,
+    )
+
+
+def memory_bound(**sizes):
+    dims = ("parameterization", "link", "activation", "width", "seed", "layer", "time")
+
+    def fading(scale):
+        return lambda time, layer, **_: scale * (1 + time) ** layer * np.exp(-0.1 * time)
+
+    names = {"memory_function": 1.0, "memory_majorant": 2.0, "memory_bound": 9.0}
+    return dataset({name: (dims, fading(scale), described(name)) for name, scale in names.items()}, sizes)
+
+
+def mode_perturbation(**sizes):
+    cells = ("parameterization", "link")
+    names = ("recurrent_distance", "free_phase_distance", "scaled_phase_distance", "readout_cost")
+    curve = (
+        (*cells, "decay"),
+        lambda decay, **_: np.where(decay == 3, np.inf, 0.1 + 0.01 * decay),
+        described("distance"),
+    )
+    return dataset(
+        {
+            **{f"{name}{suffix}": curve for name in names for suffix in ("", "_summed")},
+            "absolute_mass": (
+                (*cells, "power", "width"), lambda power, width, **_: 1.0 + power * width, described("sum"),
+            ),
+            "absolute_mass_limit": (
+                (*cells, "power"), lambda power, **_: np.where(power, 2.0, np.inf), described("limit"),
+            ),
+        },
+        {"width": (4, 8), **sizes},
+    )  # fmt: skip
+
+
+def largest_step(**sizes):
+    cells = ("parameterization", "link")
+    return dataset(
+        {
+            "largest_stable_step": ((*cells, "decay"), lambda decay, **_: 0.1 + decay, described("largest step")),
+            "growth": (
+                (*cells, "step_ratio", "decay"), lambda step_ratio, **_: 0.96 + 0.08 * step_ratio, described("factor"),
+            ),
+            "distance": (
+                (*cells, "step_ratio", "step"), lambda step_ratio, step, **_: (0.9 + 0.2 * step_ratio) ** step,
+                described("distance"),
+            ),
+            "shown_decay": (cells, lambda **_: 0.05, described("decay")),
+        },
+        sizes,
+    )  # fmt: skip
+
+
+def descent(**sizes):
+    dims = ("learning_rate", "potential", "start")
+    code = described("what the run does", **flags("settles", "wanders", "diverges"))
+    return dataset(
+        {
+            "distance": (
+                (*dims, "step"),
+                lambda potential, start, step, **_: np.where(step > 8, np.inf, (0.5 + potential + start) ** step),
+                described("distance from 0"),
+            ),
+            "behaviour": (dims, lambda potential, **_: potential.astype(np.int8), code),
+        },
+        sizes,
+    )  # fmt: skip
+
+
+def pointwise_network(**sizes):
+    dims = ("activation", "width", "seed", "time")
+    names = ("network_output", "stack_output", "input_size")
+    made = {name: (dims, lambda time, **_: np.sin(0.1 * time), described(name)) for name in names}
+    return dataset(
+        made | {"difference": (dims, lambda time, **_: 0.0 * time, described("difference"))}, {"seed": (0,), **sizes}
+    )

@@ -11,9 +11,11 @@ from matplotlib.text import Text
 from stablessm.cli.pipeline import module
 from stablessm.plotting.saving import drawn
 from stablessm.plotting.style import RC
+from stablessm.sweeps.needs import needs
 from stablessm.sweeps.places import bundled, names
 
 FITS = ("stablessm.memory.bound", "stablessm.memory.decay")  # NumPy and SciPy alone, see tests/memory
+MAPPED = [name for name in names("figures") if "parameterization" in needs("figures", name).names]
 CASES = {
     "one": {"parameterization": ("exp",), "seed": (0,), "learning_rate": (1e-2,)},
     "many": {"parameterization": handmade.MAPS + handmade.USER},
@@ -28,7 +30,8 @@ CASES = {
 def reads(figure, sizes, change=lambda data: data):
     maps_only = {name: sizes[name] for name in ("parameterization", "link") if name in sizes}
     name = figure.__name__.split(".")[-1]
-    of_maps = ("maps", "gradient_scale", "moduli", "stable_step", "representable_memory")
+    of_maps = ("maps", "gradient_scale", "moduli", "stable_step", "representable_memory", "mode_perturbation",
+               "largest_step")  # fmt: skip
     own = maps_only if name in of_maps else sizes
     data = change(getattr(handmade, name)(**own) if "raw" in figure.READS else handmade.training(**sizes))
     return [data if name == "raw" else module("analysis", name).reduce(data) for name in figure.READS]
@@ -73,7 +76,7 @@ def test_draws(name, case):
         assert not axes.bbox.overlaps(legend.get_window_extent()) and axes.bbox.height > 20
 
 
-@pytest.mark.parametrize("name", names("figures"))
+@pytest.mark.parametrize("name", MAPPED)
 def test_no_axis_of_a_sweep_is_dropped(name):
     one, two = sketched(name, {}), sketched(name, {"link": ("continuous", "one-minus")})
     assert len(two.axes) == 2 * len(one.axes)
@@ -93,7 +96,7 @@ def test_draws_where_nothing_is_stable_or_computed(name, code):
     sketched(name, {}, nothing).savefig(io.BytesIO(), format="png", dpi=40)
 
 
-@pytest.mark.parametrize("name", names("figures"))
+@pytest.mark.parametrize("name", MAPPED)
 def test_labels_of_user_maps_are_drawn_as_they_are_written(name):
     figure = sketched(name, {"parameterization": ("direct", handmade.USER[2])})
     figure.savefig(io.BytesIO(), format="png", dpi=40)
