@@ -189,7 +189,10 @@ def _show(found: Design, certificate: Certificate, as_json: bool) -> None:
     typer.echo(f"in a declaration:     parameterization = [{table}]")
     typer.echo(f"                      link = [{json.dumps(found.map.link)}]")
     typer.echo("on the command line:  " + " ".join(f"--set {shlex.quote(one)}" for one in overrides))
-    typer.echo(f"for verify:           --formula {shlex.quote(found.map.formula)}")
+    given = [f"--formula {shlex.quote(found.map.formula)}"]
+    given += [f"--constant {name}={value!r}" for name, value in found.map.constants.items()]
+    given += [f"--link {found.map.link}"] if found.map.link != "continuous" else []
+    typer.echo(f"for verify:           {' '.join(given)}")
 
 
 def _write(found: Design, out: Path | None) -> None:

@@ -31,6 +31,7 @@ def declaration(design: Design, name: str) -> str:
         design: the map.
         name: name of the experiment.
     """
+    link = design.map.link
     said = [design.question, design.answer, design.checked, *design.notes]
     return "\n".join([
         f"{MARK}: take its table over into an axis of your own, or run this file as it is.",
@@ -42,7 +43,7 @@ def declaration(design: Design, name: str) -> str:
         "",
         "[axes]",
         "parameterization = [",
-        f"    {inline_table(design)},",
+        f"    {_toml(design.table() | ({} if link == 'continuous' else {'link': link}))},",
         "]",
         "",
     ])  # fmt: skip

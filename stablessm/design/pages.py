@@ -19,8 +19,8 @@ def text(tables: Sequence[Comparison]) -> str:
         >>> from stablessm.design.table import Criterion
         >>> one = Comparison("continuous", ("exp",), ("exp(w)",), ({"stability": "proved"},),
         ...                  (Criterion("g_slope", "slope of the modulus g at 0", (1.0,)),), ("It is alone.",))
-        >>> print(text([one]).splitlines()[3])
-        slope of the modulus g at 0     1 *
+        >>> text([one]).splitlines()[3].split()[-2:]
+        ['1', '*']
     """
     return "\n\n".join(_aligned(one) for one in tables)
 

@@ -1,5 +1,6 @@
 """Maps from equations: the known ones are found again, and what is found has what was asked for."""
 
+import json
 import shlex
 
 import jax
@@ -14,6 +15,7 @@ from stablessm.design import DesignError, Unsolved, from_gradient_scale, from_st
 from stablessm.design.formulas import formula_of
 from stablessm.measurements.map_programs import scale_of
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization
+from stablessm.sweeps.declarations import load_spec
 from stablessm.theory import verify
 from stablessm.theory.problem import W
 
@@ -135,6 +137,18 @@ def test_a_declaration_is_one_that_run_takes(call, tmp_path):
     assert (
         call("design", *asked)[0] == 0 and 'label = "gentle"' not in (tmp_path / "gentle.toml").read_text()
     )  # its own file
+
+
+def test_the_link_goes_with_the_map(call, tmp_path):
+    """1/(1 - lambda) = 1 + e^-w under the exponential link is the sigmoid gate, s = softplus(w)."""
+    asked = ["--gradient-scale", "exp(-w)", "--constant", "b=0", "--link", "exponential"]
+    code, out, _ = call("design", *asked, "--out", "gate.toml")
+    assert code == 0 and "--formula 'softplus(w)' --link exponential" in out
+    (one,) = load_spec(tmp_path / "gate.toml").axes["parameterization"]
+    assert (one.formula, one.link) == ("softplus(w)", "exponential")
+    assert call("run", "gate.toml", "--out", "o")[0] == 0
+    code, out, _ = call("verify", "--maps", "gate.toml", "--json")
+    assert code == 0 and json.loads(out)["maps"][0]["link"] == "exponential"
 
 
 @pytest.mark.parametrize(("arguments", "code", "fragment"), [
