@@ -64,7 +64,9 @@ def _contradicts_at(expression, variable, point, side, value, values):
     try:
         target = iv.mpf(0) if infinite else enclose(value, values)
         seen = []
-        for step in _DISTANCES:
+        for step in reversed(_DISTANCES):  # the three farthest that can be computed decide
+            if len(seen) == 3:
+                break
             try:
                 found = enclose(expression, values | {variable: _place(point, side, step)})
             except ArithmeticError:
@@ -76,7 +78,7 @@ def _contradicts_at(expression, variable, point, side, value, values):
         return None
     finally:
         iv.dps = before
-    seen = seen[-3:]
+    seen.reverse()
     if len(seen) < 2:
         return None
     pairs = list(pairwise(seen))

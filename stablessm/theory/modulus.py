@@ -23,6 +23,7 @@ The least g is then found in closed form (least.py); where it is not, it is encl
 """
 
 from dataclasses import replace
+from functools import lru_cache
 
 import sympy
 
@@ -77,6 +78,7 @@ def modulus(problem: Problem) -> Statement:
     return statement
 
 
+@lru_cache(maxsize=16)
 def _slopes(case: Problem) -> tuple[tuple[Cell, ...], list[Quantity], Bound]:
     cells = stable_cells(case)
     if jump_of(cells, lambda cell: cell.margin()) is not None:
