@@ -14,6 +14,7 @@ from stablessm.calculus.approach import trials
 from stablessm.calculus.enclosure import value_at
 from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.bounds import Bound, Quantity, bound_of, in_words, note_bound, witness_of
+from stablessm.theory.budget import secure
 from stablessm.theory.conditions import failing_values
 from stablessm.theory.derivation import attempt, note
 from stablessm.theory.domain import under_stability
@@ -91,6 +92,7 @@ def _choices(problem, needed, given):
 def _with_numbers(statement: Statement, problem: Problem, case: Problem, found: tuple[str, str, Bound]) -> Statement:
     """A bounded quantity whose supremum has no closed form, with numbers between which it lies."""
     before, name, bound = found
+    secure(statement)
     own = problem.specialised()
     if own.constants:
         return statement

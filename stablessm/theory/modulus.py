@@ -31,6 +31,7 @@ from stablessm.calculus.limits import limit_at, normal
 from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.bounded import at_values, bounded
 from stablessm.theory.bounds import Bound, Quantity, bound_of
+from stablessm.theory.budget import secure
 from stablessm.theory.derivation import note
 from stablessm.theory.domain import Cell, stable_cells, under_positive_eigenvalues
 from stablessm.theory.failure import failing_pair
@@ -72,6 +73,7 @@ def modulus(problem: Problem) -> Statement:
 
     statement = _by_continuity(problem) or bounded("modulus", problem, quantities)
     if statement.verdict == "proved":
+        secure(statement)
         return _with_least(problem, statement, seen)
     if statement.verdict == "refuted" and seen:
         return _with_failure(problem, statement, *seen[-1])

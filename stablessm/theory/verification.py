@@ -9,7 +9,7 @@ from dataclasses import replace
 from stablessm.calculus.outcomes import Undecided
 from stablessm.parameterizations import Parameterization
 from stablessm.parameterizations.numbers import quoted
-from stablessm.theory.budget import OutOfTime, time_limit
+from stablessm.theory.budget import OutOfTime, securing, time_limit
 from stablessm.theory.certificate import Certificate
 from stablessm.theory.criteria import criterion, gradient_over_weight, lipschitz
 from stablessm.theory.curvature import curvature
@@ -97,7 +97,7 @@ def timed(identity: str, prove: Callable[[Problem], Statement], problem: Problem
     start, used = time.perf_counter(), time.process_time()
     statement, tried = None, ""
     try:
-        with noting() as steps, time_limit(limit) as passed:
+        with noting() as steps, securing() as kept, time_limit(limit) as passed:
             statement = prove(problem)
             statement = replace(statement, derivation=tuple(steps))
     except OutOfTime:
@@ -108,8 +108,12 @@ def timed(identity: str, prove: Callable[[Problem], Statement], problem: Problem
         tried = f"stopped by {type(error).__name__} {(str(error).splitlines() or [''])[0]}"
     seconds = time.perf_counter() - start
     if passed.is_set() or time.process_time() - used >= limit:
-        # Even a result is not taken: the interruption may have been swallowed inside a comparison and turned it.
+        # Even a result is not taken: the interruption may have been swallowed inside a comparison and turned it. What
+        # was finished before the limit is.
         statement = Statement(identity, "undecided", f"undecided (time): tried for {limit:g} s")
+        early = [one for when, one in kept if when - used < limit]
+        if early:
+            statement = replace(early[-1], derivation=tuple(steps))
     late = statement is not None and statement.expression.startswith("undecided (time)")
     if (statement is None or statement.verdict == "undecided") and not late:
         statement = _vacuous(identity, problem, limit) or statement

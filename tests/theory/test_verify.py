@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from stablessm.cli.verify import verify as command
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization
-from stablessm.theory import document, verify
-from stablessm.theory.budget import OutOfTime, time_limit
+from stablessm.theory import Statement, document, verify
+from stablessm.theory.budget import OutOfTime, secure, time_limit
 from stablessm.theory.problem import problem_of
 from stablessm.theory.verification import STATEMENTS, timed
 
@@ -108,6 +108,18 @@ def test_time_limit_interrupts_and_restores():
 
     statement = timed("stability", endless, problem, 0.05)
     assert (statement.verdict, "undecided (time)" in statement.expression) == ("undecided", True)
+
+
+def test_what_is_proved_is_not_lost_to_numbers_that_take_too_long():
+    problem = problem_of(PARAMETERIZATIONS["exp"].expression, "continuous", {})
+    early = Statement("modulus", "proved", "bounded")
+
+    def slow(_):
+        secure(early)
+        while True:
+            pass
+
+    assert timed("modulus", slow, problem, 0.05).expression == "bounded"
 
 
 def test_an_interruption_that_a_bare_except_swallows_is_remembered():
