@@ -35,6 +35,7 @@ def margins(case, weights):
     return {"continuous": s, "one-minus": np.minimum(s, 2 - s), "exponential": -np.expm1(-s)}[case.link]
 
 
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize(
     "formula, link, constants",
     [
@@ -55,6 +56,7 @@ def test_least_g_holds_the_largest_ratio_of_a_scan(formula, link, constants, bet
     assert scan >= found.lower * (1 - 0.02)  # an unequal step between two of the scan may be the best one
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("b, published", [(0.6, 0.2592), (0.55, 0.4504)])
 def test_best_where_lambda_is_negative_too(b, published):
     one = PARAMETERIZATIONS["best"].replace(link="one-minus", constants={"b": b})
