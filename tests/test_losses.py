@@ -11,6 +11,7 @@ from stablessm.targets import TARGETS
 KEY = jax.random.key(0)
 
 
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize("length", [2, 7, 100])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_gram_form_is_the_sampled_loss_and_its_gradient(length, weighted):

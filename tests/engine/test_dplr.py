@@ -47,11 +47,9 @@ def cast(system, dtype):
 
 
 @pytest.mark.parametrize("method", ["cauchy", "dense"])
-def test_one_state_by_hand_at_all_lengths(method):
-    system = cast(hippo(1, 0.5), jnp.float32)
-    for length in range(1, 34):
-        if method == "dense" and length not in (1, 2, 3, 16, 33):
-            continue
+def test_one_state_by_hand_at_all_lengths(method, request):
+    system, few = cast(hippo(1, 0.5), jnp.float32), (1, 2, 3, 16, 17, 32, 33)
+    for length in range(1, 34) if request.config.getoption("--full") else few:
         kernel = jax.jit(lambda s, n=length: dplr_kernel(s, n, pairs=False, method=method))(system)
         np.testing.assert_allclose(kernel[0], 0.4 * 0.6 ** np.arange(length), atol=3e-7)
     for length, values in ((1, [1.0]), (2, [0.625, 0.375])):

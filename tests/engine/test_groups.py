@@ -38,6 +38,7 @@ def test_channels_keep_to_themselves(group):
     np.testing.assert_allclose(slopes[1], 2 * own[:, None] * series * jnp.arange(3) + ended, rtol=1e-5)
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("method", ["convolution", "chunked"])
 def test_groups_change_nothing(monkeypatch, method):
     rng = np.random.default_rng(2)

@@ -50,6 +50,7 @@ def test_poles_that_decay_never_come_here_and_a_batch_has_one_answer():
     assert jax.vmap(lambda one: overflows(poles(one, jnp.zeros(2)), 64))(batch).tolist() == [True] * 3
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("real", [True, False])
 @pytest.mark.parametrize("length", [12, 1])
 def test_step_by_step_is_the_same_bank(real, length):

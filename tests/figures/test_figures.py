@@ -76,6 +76,7 @@ def test_draws(name, case):
         assert not axes.bbox.overlaps(legend.get_window_extent()) and axes.bbox.height > 20
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("name", MAPPED)
 def test_no_axis_of_a_sweep_is_dropped(name):
     one, two = sketched(name, {}), sketched(name, {"link": ("continuous", "one-minus")})
@@ -96,6 +97,7 @@ def test_draws_where_nothing_is_stable_or_computed(name, code):
     sketched(name, {}, nothing).savefig(io.BytesIO(), format="png", dpi=40)
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("name", MAPPED)
 def test_labels_of_user_maps_are_drawn_as_they_are_written(name):
     figure = sketched(name, {"parameterization": ("direct", handmade.USER[2])})

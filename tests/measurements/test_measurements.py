@@ -67,6 +67,7 @@ def test_bisection_lies_in_the_bracket_of_the_grid(tmp_path):
             assert low * (1 - 1e-6) <= value and (top == len(flags) or value < grid[top])
 
 
+@pytest.mark.slow
 def test_precision_is_an_axis_from_one_start(tmp_path):
     axes = FIT["axes"] | {"parameterization": ["exp"], "learning_rate": [1e-3], "precision": ["float32", "float64"]}
     for measurement, more in (("lr_stability", {}), ("gradient_ratio", {"loss": "gram"})):

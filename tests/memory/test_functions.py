@@ -95,6 +95,7 @@ def test_many_features_are_summed_over_the_inputs_and_the_largest_output_counts(
     np.testing.assert_allclose(differences, np.abs(kernel @ x).max(-1)[[0, 7]], atol=2e-5)
 
 
+@pytest.mark.slow
 def test_joined_probes_read_what_each_reads_alone():
     model, noise = linear(), jax.random.normal(KEY, (30,))
     alone = [probes.heaviside(1.0, 30), probes.impulse(2.0, 30), probes.context(noise, [0, 4, 29])]

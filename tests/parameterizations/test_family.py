@@ -12,6 +12,7 @@ MAPS = tuple(PARAMETERIZATIONS[name] for name in ("exp", "best", "square", "soft
 WEIGHTS = jnp.asarray([-200.0, -3.0, -0.5, 0.7, 2.0, 98.0, 1e20])  # e^98 overflows float32, e^200 underflows
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("link", ["continuous", "one-minus", "exponential"])
 def test_views_and_derivatives_are_those_of_the_chosen_map(link):
     maps = tuple(one.replace(link=link) for one in MAPS)

@@ -31,6 +31,7 @@ def _no_nan(results: dict[tuple[str, int], np.ndarray], weights: np.ndarray) -> 
         assert not bad.any(), f"{key} is NaN at {bad.sum()} weights, the first {weights[bad][0]!r}"
 
 
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize("parameterization", MAPS, ids=IDS)
 def test_no_view_is_nan_at_any_weight(parameterization):
     _no_nan(programs.views(parameterization, DENSE), DENSE)
@@ -43,6 +44,7 @@ def test_no_view_is_nan_at_any_weight(parameterization):
     at_any_bits()
 
 
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize("parameterization", CONTINUOUS, ids=lambda one: one.name)
 def test_zero_order_hold_is_nan_nowhere(parameterization):
     for step_size in STEPS:

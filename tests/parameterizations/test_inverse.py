@@ -19,6 +19,7 @@ def _decays(parameterization: Parameterization, count: int = 101) -> np.ndarray:
     return inside.astype(np.float32)
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("parameterization", MAPS, ids=IDS)
 def test_a_decay_survives_the_way_to_its_weight_and_back(parameterization):
     decays = _decays(parameterization)
@@ -46,6 +47,7 @@ def test_a_decay_outside_the_image_is_an_error_that_names_it(parameterization):
         assert f"must lie in {image} for '{parameterization.name}'" in str(caught.value)
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("parameterization", MAPS, ids=IDS)
 def test_the_image_holds_every_decay_that_is_reached(parameterization):
     weights = jnp.concatenate([jnp.linspace(-80, 80, 4001), jnp.float32([1e-3, -1e-3, 1e6, -1e6, 1e18])])

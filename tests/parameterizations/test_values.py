@@ -21,7 +21,7 @@ def _weights(parameterization: Parameterization, largest: float = 1e4) -> np.nda
     return chosen[np.abs(chosen) < largest] if parameterization.name == "exp" else chosen
 
 
-@pytest.mark.matrix(2)
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize("parameterization", MAPS, ids=IDS)
 def test_every_view_and_its_derivatives_are_right_to_a_few_units_in_the_last_place(parameterization):
     weights = _weights(parameterization)
@@ -133,6 +133,7 @@ def test_direct_weights_are_the_eigenvalues_in_discrete_time(link):
         np.testing.assert_array_max_ulp(np.asarray(direct.eigenvalue(-weights)), np.asarray(weights), 1)
 
 
+@pytest.mark.matrix(4)
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("parameterization", MAPS, ids=IDS)
 def test_half_precision_keeps_its_dtype_and_is_close(parameterization, dtype):

@@ -95,6 +95,7 @@ def test_a_damaged_chunk_is_named_and_can_be_deleted(go, tmp_path):
     assert go().path.read_bytes() == whole
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("damage", ["cut", "gone"])
 def test_what_a_store_lost_beside_a_whole_dataset_is_noticed(go, call, registered, tmp_path, damage):
     whole = go().path.read_bytes()
@@ -118,6 +119,7 @@ def test_what_a_store_lost_beside_a_whole_dataset_is_noticed(go, call, registere
 UNREADABLE = ["toy.nc", "toy.zarr/sweep.json", "toy.zarr/loss/zarr.json", "toy.zarr/loss/c/2/0", "toy.zarr/status/c/0"]
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("name", UNREADABLE)
 def test_what_may_not_be_read_is_not_called_damaged(go, call, registered, tmp_path, monkeypatch, name):
     """For root there is no such file, so the system's answer is put in the place of every way to open one."""

@@ -27,6 +27,7 @@ def small_blocks(monkeypatch):
     return call
 
 
+@pytest.mark.slow
 def test_the_size_of_a_block_changes_no_value(base, measurements, tmp_path, small_blocks):
     """Blocks below a cell, of a few cells, across maps; of a sweep that has grown along its last axis."""
     execute(base, out=tmp_path, measurements=measurements)

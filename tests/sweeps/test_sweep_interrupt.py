@@ -15,8 +15,9 @@ from stablessm.sweeps.run import execute
 from stablessm.sweeps.threads import Compilers
 
 SCRIPT = """
-import ctypes, json, sys
+import ctypes, json, signal, sys
 sys.path.insert(0, {here!r})
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without it
 import toy_measurement
 import stablessm.measurements
 stablessm.measurements.MEASUREMENTS = toy_measurement.MEASUREMENTS
@@ -42,16 +43,19 @@ def test_what_is_done_is_kept_and_nobody_waits(base, measurements, tmp_path):
     text = [f"{key} = {json.dumps(base[key])}" for key in ("name", "measurement", "chunk")]
     text += ["[axes]", *(f"{key} = {json.dumps(value)}" for key, value in base["axes"].items())]
     file.write_text("\n".join(text))
-    running = subprocess.Popen(
+    done = tmp_path / "out" / "raw" / "toy.zarr" / "status" / "c" / "0"  # of the map that compiles at once
+    with subprocess.Popen(
         [sys.executable, "-c", SCRIPT.format(here=str(Path(__file__).parent)), str(file), str(tmp_path / "out")],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert running.stdout.readline() == "compiling\n"
-    done = tmp_path / "out" / "raw" / "toy.zarr" / "status" / "c" / "0"  # of the map that compiles at once
-    while running.poll() is None and not done.exists():
-        time.sleep(0.01)
-    running.send_signal(signal.SIGINT)
-    _, error = running.communicate(timeout=60)
+    ) as running:  # fmt: skip
+        try:
+            assert running.stdout.readline() == "compiling\n"
+            while running.poll() is None and not done.exists():
+                time.sleep(0.01)
+            running.send_signal(signal.SIGINT)
+            _, error = running.communicate(timeout=60)
+        finally:
+            running.kill()
     assert running.returncode == 130 and error.endswith("Error: interrupted.\n") and "Traceback" not in error
     seen = []
     again = execute(

@@ -78,6 +78,7 @@ def test_what_only_the_compiler_knows_fails_its_work_items(base, measurements, t
     assert len(failures) == 6 and "needs at least 1 EB of memory" in failures[0]
 
 
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize("where", ["option", "declaration", "set"])
 def test_auto_is_the_default_unless_the_memory_is_smaller(base, measurements, tmp_path, monkeypatch, where):
     words = {"overrides": ["chunk=auto"]} if where == "set" else {"chunk": "auto"} if where == "option" else {}

@@ -69,6 +69,7 @@ def test_stores_of_one_sweep_that_each_did_some(base, go, join, tmp_path, measur
     assert whole.path.read_bytes() == go("undisturbed").read_bytes()
 
 
+@pytest.mark.slow
 def test_what_nobody_did_stays_pending_and_can_be_run(base, go, join, tmp_path, measurements):
     one = go("one", "seed=0,1", "learning_rate=0.01,0.1", "chunk=2")
     two = go("two", "seed=1,2", "learning_rate=0.1,0.5", "chunk=3")

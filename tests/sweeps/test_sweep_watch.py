@@ -53,6 +53,7 @@ def test_a_store_that_is_none(tmp_path):
         looking.snapshot(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_command(call, tmp_path):
     settings = ["optimizer=adam", "parameterization=exp", "width=2", "steps=2", "target=sine", "seed=0"]
     words = [word for setting in settings for word in ("--set", setting)]
