@@ -10,17 +10,16 @@ from jax import Array
 from jax.typing import ArrayLike
 
 from stablessm import engine
-from stablessm.layers.base import Layer
-from stablessm.layers.conjugates import Modes, modes_of
+from stablessm.layers.conjugates import modes_of
 from stablessm.layers.diagonal import joined
-from stablessm.layers.stepping import RULES, Rule, Stepping, eigenvalues_of, stepping
+from stablessm.layers.stepping import RULES, Rule, Stepped, Stepping
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization
 from stablessm.parameterizations.links import time_of
 
 STEP_SIZES = (1e-3, 1e-1)
 
 
-class S4D(Layer):
+class S4D(Stepped):
     r"""y_k = Re sum_n m_n C_n h_n,k + D u_k for each channel on its own, h_n the modes of dh/dt = lambda_n h + B_n u.
 
     Every channel has `states` modes of its own: conjugate pairs, stored once (m = 2), and real poles (m = 1). The map
@@ -114,29 +113,6 @@ class S4D(Layer):
         """Number of channels."""
         return self.weight.shape[0]
 
-    @property
-    def is_linear(self) -> bool:
-        """True."""
-        return True
-
-    @property
-    def modes(self) -> Modes:
-        """The raw weights and frequencies as they stand for eigenvalues."""
-        return Modes(self.weight, self.frequency)
-
-    def step_size(self) -> Array | None:
-        """Return dt of each channel, shape (channels,); None in discrete time."""
-        return None if self.step_weight is None else self.step_map.decay(self.step_weight)
-
-    def eigenvalues(self) -> Array:
-        """Return lambda of the modes of every channel, shape (channels, modes): of each pair the one that is stored."""
-        return eigenvalues_of(self.parameterization, self.weight, self.modes.every_frequency())
-
-    def discretised(self) -> Stepping:
-        """Return poles, multiplier and gain, of the shape (channels, modes)."""
-        step = 1.0 if self.step_weight is None else self.step_size()[:, None]
-        return stepping(self.parameterization, self.weight, self.modes.every_frequency(), step, rule=self.rule)
-
     def kernel(self, length: int) -> Array:
         """Return K_k for k < length, shape (length, channels, channels): diagonal, D in K_0 (see `channel_kernels`)."""
         return jax.vmap(jnp.diag, in_axes=-1)(self.channel_kernels(length))
@@ -149,10 +125,6 @@ class S4D(Layer):
         """
         stepped = self.discretised()
         return _with_feedthrough(engine.kernel(stepped.poles, self._read(stepped), length), self.feedthrough)
-
-    def initial_state(self) -> Array:
-        """Return the zero state, shape (channels, modes)."""
-        return jnp.zeros(self.weight.shape, self.eigenvalues().dtype)
 
     def step(self, state: Array, x: Array) -> tuple[Array, Array]:
         """Advance by one step.

@@ -9,16 +9,15 @@ from jax import Array
 from jax.typing import ArrayLike
 
 from stablessm import engine
-from stablessm.layers.base import Layer
-from stablessm.layers.conjugates import Modes, modes_of
+from stablessm.layers.conjugates import modes_of
 from stablessm.layers.diagonal import joined
 from stablessm.layers.s4d import STEP_SIZES, log_uniform
-from stablessm.layers.stepping import RULES, Rule, Stepping, eigenvalues_of, stepping
+from stablessm.layers.stepping import RULES, Rule, Stepped
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization
 from stablessm.parameterizations.links import time_of
 
 
-class S5(Layer):
+class S5(Stepped):
     r"""y_k = Re sum_n m_n C_n h_n,k + D u_k, dh_n/dt = lambda_n h_n + (B u)_n: many inputs, many outputs, one state.
 
     Conjugate pairs are stored once (m = 2), real poles count once. Each mode has a step size of its own.
@@ -104,29 +103,6 @@ class S5(Layer):
         """Number of output features: as many as inputs."""
         return self.input_weight.shape[1]
 
-    @property
-    def is_linear(self) -> bool:
-        """True."""
-        return True
-
-    @property
-    def modes(self) -> Modes:
-        """The raw weights and frequencies as they stand for eigenvalues."""
-        return Modes(self.weight, self.frequency)
-
-    def step_size(self) -> Array | None:
-        """Return dt of each mode, shape (modes,); None in discrete time."""
-        return None if self.step_weight is None else self.step_map.decay(self.step_weight)
-
-    def eigenvalues(self) -> Array:
-        """Return lambda of the modes, shape (modes,): of each pair the one that is stored."""
-        return eigenvalues_of(self.parameterization, self.weight, self.modes.every_frequency())
-
-    def discretised(self) -> Stepping:
-        """Return poles, multiplier and gain, of the shape (modes,)."""
-        step = 1.0 if self.step_weight is None else self.step_size()
-        return stepping(self.parameterization, self.weight, self.modes.every_frequency(), step, rule=self.rule)
-
     def kernel(self, length: int) -> Array:
         """Return K_k = Re m C lambda_bar^k gain B, D added to K_0, for k < length: shape (length, outputs, inputs).
 
@@ -136,10 +112,6 @@ class S5(Layer):
         poles, drive, readout = self._matrices()
         kernel = jnp.moveaxis(engine.kernel(poles, readout[:, None, :] * drive.T[None, :, :], length), -1, 0)
         return kernel.at[0].add(jnp.diag(self.feedthrough)) if kernel.shape[0] else kernel
-
-    def initial_state(self) -> Array:
-        """Return the zero state, shape (modes,)."""
-        return jnp.zeros(self.weight.shape, self.eigenvalues().dtype)
 
     def step(self, state: Array, x: Array) -> tuple[Array, Array]:
         """Advance by one step.

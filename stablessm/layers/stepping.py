@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from stablessm import engine
+from stablessm.layers.base import Layer
+from stablessm.layers.conjugates import Modes
 from stablessm.parameterizations import Parameterization
 from stablessm.parameterizations.links import time_of
 
@@ -103,3 +106,51 @@ def _bilinear(scaled: Array, angle: Array | None, step_size: Array | float) -> S
 
 def _times(frequency: Array | None, step_size: Array | float) -> Array | None:
     return None if frequency is None else frequency * step_size
+
+
+class Stepped(Layer):
+    """A linear layer of modes with trained step sizes: one a row of its weights.
+
+    Attributes:
+        weight: raw weights of the map, shape (modes,), or (channels, modes).
+        frequency: of the pairs, which come first; None where all poles are real.
+        step_weight: raw weights of the step sizes, of the shape of the weight's first axis; None in discrete time.
+        parameterization: the map of the decay.
+        step_map: the map of the step size.
+        rule: discretisation, one of `RULES`.
+    """
+
+    weight: eqx.AbstractVar[Array]
+    frequency: eqx.AbstractVar[Array | None]
+    step_weight: eqx.AbstractVar[Array | None]
+    parameterization: eqx.AbstractVar[Parameterization]
+    step_map: eqx.AbstractVar[Parameterization]
+    rule: eqx.AbstractVar[Rule]
+
+    @property
+    def is_linear(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def modes(self) -> Modes:
+        """The raw weights and frequencies as they stand for eigenvalues."""
+        return Modes(self.weight, self.frequency)
+
+    def step_size(self) -> Array | None:
+        """Return dt, of the shape of the weight's first axis; None in discrete time."""
+        return None if self.step_weight is None else self.step_map.decay(self.step_weight)
+
+    def eigenvalues(self) -> Array:
+        """Return lambda of the modes, of the shape of the weight: of each pair the one that is stored."""
+        return eigenvalues_of(self.parameterization, self.weight, self.modes.every_frequency())
+
+    def discretised(self) -> Stepping:
+        """Return poles, multiplier and gain, of the shape of the weight."""
+        step = self.step_size()
+        step = 1.0 if step is None else jnp.reshape(step, (-1, *[1] * (self.weight.ndim - 1)))
+        return stepping(self.parameterization, self.weight, self.modes.every_frequency(), step, rule=self.rule)
+
+    def initial_state(self) -> Array:
+        """Return the zero state, of the shape of the weight."""
+        return jnp.zeros(self.weight.shape, self.eigenvalues().dtype)
