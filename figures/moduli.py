@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from stablessm.plotting import style
-from stablessm.plotting.panels import caption, grid, legend, panels, title
+from stablessm.plotting.panels import curves_by_map
 
 READS = ("raw",)
 NEEDS = ("parameterization", "beta", "modulus", "modulus_kind")
@@ -23,20 +23,7 @@ def draw(raw: xr.Dataset) -> Figure:
     Args:
         raw: dataset of the measurement `certificates`.
     """
-    data = raw[["modulus", "modulus_kind"]]
-    found = panels(data, _ALONG)
-    looks = style.looks(data["parameterization"].values)
-    columns = min(2, len(found))
-    rows = -(-len(found) // columns)
-    figure = Figure(figsize=(max(5.2, 4.4 * columns), 1.0 + 3.4 * rows), layout="constrained")
-    caption(figure, data, _ALONG)
-    every = grid(figure, len(found), columns=columns, sharex=True, sharey=True)
-    for axes, panel in zip(every, found, strict=True):
-        _curves(axes, panel.data, looks)
-        title(axes, panel.title)
-        axes.tick_params(labelbottom=True)
-    legend(figure, *every[0].get_legend_handles_labels())
-    return figure
+    return curves_by_map(raw[["modulus", "modulus_kind"]], _ALONG, _curves)
 
 
 def _curves(axes: Axes, data: xr.Dataset, looks: dict) -> None:

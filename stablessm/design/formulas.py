@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import sympy
-from sympy.printing.precedence import PRECEDENCE
-from sympy.printing.str import StrPrinter
 
 from stablessm.design.errors import Unsolved
 from stablessm.parameterizations import Parameterization, ParameterizationError
 from stablessm.parameterizations.primitives import sigmoid, softplus
+from stablessm.parameterizations.printing import FormulaPrinter
 
 _DIGITS = 30
 _LONG = 10**6
@@ -28,27 +27,13 @@ _WRITTEN_OUT = {
 }
 
 
-class _Printer(StrPrinter):
-    """Text in the formula language: 1/x**2 for x**(-2), lower-case abs, max and min."""
-
-    def _print_Pow(self, expr: sympy.Pow, rational: bool = False) -> str:
-        if expr.exp.is_Rational and expr.exp < 0 and expr.exp != -1:
-            return f"1/{self.parenthesize(expr.base**-expr.exp, PRECEDENCE['Mul'] + 1)}"
-        return super()._print_Pow(expr, rational)
+class _Printer(FormulaPrinter):
+    """Text in the formula language, long fractions as decimals."""
 
     def _print_Rational(self, expr: sympy.Rational) -> str:
         return (
             repr(float(expr)) if expr.q > _LONG and sympy.Rational(repr(float(expr))) == expr else f"{expr.p}/{expr.q}"
         )
-
-    def _print_Abs(self, expr: sympy.Abs) -> str:
-        return f"abs({self._print(expr.args[0])})"
-
-    def _print_Max(self, expr: sympy.Max) -> str:
-        return f"max({self.stringify(expr.args, ', ')})"
-
-    def _print_Min(self, expr: sympy.Min) -> str:
-        return f"min({self.stringify(expr.args, ', ')})"
 
 
 def formula_of(expression: sympy.Expr) -> str:

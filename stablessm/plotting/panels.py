@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -100,6 +100,28 @@ def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str] | None 
     fitting = [columns for columns in range(len(labels), 0, -1) if width(columns) <= figure.get_figwidth()]
     if labels:
         figure.legend(handles, labels, loc="outside lower center", ncols=fitting[0] if fitting else 1)
+
+
+def curves_by_map(data: xr.Dataset, along: Sequence[str], curves: Callable[[Axes, xr.Dataset, dict], None]) -> Figure:
+    """Return a figure with a panel for each combination of the other dimensions, two in a row, and one legend.
+
+    Args:
+        data: what it shows, with the dimension `parameterization`.
+        along: dimensions that one panel shows.
+        curves: draws one panel, given its axes, its data and the look of each map.
+    """
+    found, looks = panels(data, along), style.looks(data["parameterization"].values)
+    columns = min(2, len(found))
+    rows = -(-len(found) // columns)
+    figure = Figure(figsize=(max(5.2, 4.4 * columns), 1.0 + 3.4 * rows), layout="constrained")
+    caption(figure, data, along)
+    every = grid(figure, len(found), columns=columns, sharex=True, sharey=True)
+    for axes, panel in zip(every, found, strict=True):
+        curves(axes, panel.data, looks)
+        title(axes, panel.title)
+        axes.tick_params(labelbottom=True)
+    legend(figure, *every[0].get_legend_handles_labels())
+    return figure
 
 
 def _said(coordinate: xr.DataArray, value: Hashable) -> str:

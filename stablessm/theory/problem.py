@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from itertools import islice, permutations
 
 import sympy
-from sympy.printing.precedence import PRECEDENCE
-from sympy.printing.str import StrPrinter
 
 from stablessm.calculus.enclosure import value_at
 from stablessm.calculus.exponentials import natural
+from stablessm.parameterizations.printing import FormulaPrinter
 
 W = sympy.Symbol("w", real=True)
 """The weight."""
@@ -33,14 +32,8 @@ Restriction = tuple[sympy.Expr, sympy.Expr | None]
 """A base and its exponent, or the argument of a logarithm and None: the sign of the first must allow a real value."""
 
 
-class _Printer(StrPrinter):
-    """Text in the formula language: 1/s**2 for s**(-2), lower-case abs, max and min."""
-
-    def _print_Pow(self, expr: sympy.Pow, rational: bool = False) -> str:
-        if expr.exp.is_Rational and expr.exp < 0 and expr.exp != -1 and expr.base.is_commutative:
-            below = self.parenthesize(expr.base**-expr.exp, PRECEDENCE["Mul"] + 1)
-            return f"1/{below}"
-        return super()._print_Pow(expr, rational)
+class _Printer(FormulaPrinter):
+    """Text in the formula language, as a reader would write it."""
 
     def _print_Add(self, expr: sympy.Add, order: str | None = None) -> str:
         """A positive term first: 1 - b*s and not -b*s + 1."""
@@ -59,15 +52,6 @@ class _Printer(StrPrinter):
         others = sympy.Mul(*(factor for factor in expr.args if factor not in roots))
         inside = sympy.Mul(*(root.base ** (2 * root.exp) for root in roots))
         return self._print(others * sympy.Function("sqrt", positive=True)(inside))
-
-    def _print_Abs(self, expr: sympy.Abs) -> str:
-        return f"abs({self._print(expr.args[0])})"
-
-    def _print_Max(self, expr: sympy.Max) -> str:
-        return f"max({self.stringify(expr.args, ', ')})"
-
-    def _print_Min(self, expr: sympy.Min) -> str:
-        return f"min({self.stringify(expr.args, ', ')})"
 
 
 @dataclass(frozen=True)

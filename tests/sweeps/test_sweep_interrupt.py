@@ -1,7 +1,6 @@
 """Ctrl-C while a program is being compiled, which nothing can stop: the process does not wait for it."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -37,7 +36,6 @@ main(["run", sys.argv[1], "--out", sys.argv[2]])
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 def test_what_is_done_is_kept_and_nobody_waits(base, measurements, tmp_path):
     file = tmp_path / "toy.toml"
     text = [f"{key} = {json.dumps(base[key])}" for key in ("name", "measurement", "chunk")]
