@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from stablessm.parameterizations import Parameterization
+    from stablessm.sweeps.errors import Where
     from stablessm.theory import Certificate
 
 
@@ -41,7 +44,8 @@ def verify(
 ) -> None:
     """Prove or refute what the theory says about maps: stability, gradient scale, the criteria, and their conditions.
 
-    A file of --maps holds `maps = [...]`, or is an experiment's declaration, whose axis `parameterization` is meant.
+    A file of --maps holds `maps = [...]`, or is an experiment's declaration: then the maps of its axis
+    `parameterization` are meant, under each link and at each constant of its axes `link` and `constant_...`.
     What was proved once is kept in the cache folder (XDG_CACHE_HOME or ~/.cache) and read the next time.
 
     Examples:
@@ -60,8 +64,9 @@ def verify(
     asked = [option for option, wanted in forms.items() if wanted]
     if len(asked) > 1:
         raise typer.BadParameter(f"choose one of --json, --markdown and --latex, but got {' and '.join(asked)}.")
-    listed = [one for path in maps_file or () for one in _listed(path, link)]
-    maps = _chosen(names or [], formula or [], listed, _constants(constant or []), link)
+    constants = _constants(constant or [])
+    listed = [one for path in maps_file or () for one in _listed(path, link, constants)]
+    maps = _chosen(names or [], formula or [], listed, constants, link)
 
     from stablessm.theory import certified as certify
     from stablessm.theory.documents import latex, markdown
@@ -88,8 +93,8 @@ def _json(certificates: list[Certificate]) -> str:
     return json.dumps(document(certificates), indent=2)
 
 
-def _listed(path: Path, link: str | None) -> list[Parameterization]:
-    """The maps of a file."""
+def _listed(path: Path, link: str | None, constants: Mapping[str, float]) -> list[Parameterization]:
+    """The maps of a file, under each link and at each value of a constant that its declaration sweeps."""
     from stablessm.sweeps.declarations import read_document
     from stablessm.sweeps.errors import Where
     from stablessm.sweeps.maps import read_maps
@@ -97,16 +102,40 @@ def _listed(path: Path, link: str | None) -> list[Parameterization]:
     document, where = read_document(path, kind="--maps file"), Where(path.name)
     axes = document.get("axes")
     if "maps" in document:
-        raw, where = document["maps"], where.at("maps")
+        raw, axes, where = document["maps"], {}, where.at("maps")
     elif isinstance(axes, dict) and "parameterization" in axes:
         raw, where = axes["parameterization"], where.at("axes", "parameterization")
     else:
         raise where.error("verify --maps takes a file with maps = [...], or an experiment with axes.parameterization")
-    found = read_maps(raw, where)
+    links = _axis(axes, "link", Where(path.name))
+    if link is not None and links:
+        raise where.error("'link' is an axis here, but --link is given too; give one of the two")
+    found = read_maps(raw, where, links=links)
     for one, table in found:
         if link is not None and "link" in table:
             raise where.error(f"the map {one.name!r} sets a link of its own, but --link is given; give one of the two")
-    return [one for one, _ in found]
+    maps = [one for one, _ in found]
+    for axis in (name for name in axes if name.startswith("constant_")):
+        values, constant = _axis(axes, axis, Where(path.name)), axis.removeprefix("constant_")
+        if constant in constants:
+            raise where.error(f"{axis!r} is an axis here, but --constant {constant} is given too; give one of the two")
+        swept = [[one.replace(constants={constant: v}) for v in values if constant in one.constant_names] or [one]
+                 for one in maps]  # fmt: skip
+        maps = [one for some in swept for one in some]
+    return maps
+
+
+def _axis(axes: dict[str, Any], name: str, where: Where) -> tuple[Any, ...]:
+    """The values of an axis of a declaration; none where it is not there."""
+    from stablessm.sweeps.axes import AXES
+    from stablessm.sweeps.values import axis_values
+
+    place = where.at("axes", name)
+    if name not in axes:
+        return ()
+    if name not in AXES:
+        raise place.unknown("axis", name, AXES)
+    return axis_values(AXES[name], axes[name], place)
 
 
 def _chosen(

@@ -107,15 +107,16 @@ def resolve_maps(
     )
 
 
-def read_maps(raw: Any, where: Where) -> list[tuple[Parameterization, dict[str, Any]]]:
+def read_maps(raw: Any, where: Where, *, links: Sequence[str] = ()) -> list[tuple[Parameterization, dict[str, Any]]]:
     """Return the maps of a list as they are, for proofs: constants may be free, and a map need not be stable.
 
     Args:
         raw: a list of names and tables `{name | formula, constants, link, label}`.
         where: its place, for the error.
+        links: values of the `link` axis, where there is one.
 
     Returns:
-        Each map with its table.
+        Each map with its table, under each of the links.
 
     Raises:
         SpecError: an unknown map, key, constant or link, an illegal pair of map and link, or a formula that does not
@@ -125,10 +126,11 @@ def read_maps(raw: Any, where: Where) -> list[tuple[Parameterization, dict[str, 
     if not items:
         raise where.error("give at least one map: a name or a table {name | formula, ...}")
     tables = [_table(item, where) for item in items]
-    records = [_record(table, where, ()) for table in tables]
+    records = [_record(table, where, links) for table in tables]
     return [
-        (replace(record, name=table["label"]) if "label" in table else record, table)
+        (replace(under, name=table["label"]) if "label" in table else under, table)
         for record, table in zip(records, tables, strict=True)
+        for under in ([record.replace(link=link) for link in links] or [record])
     ]
 
 

@@ -6,12 +6,22 @@ the machine is doing. On the main thread a signal interrupts pure Python whereve
 system without `setitimer`, the statement runs without a limit.
 """
 
+import contextlib
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import FrameType
+from typing import Any
+
+_AGAIN = 0.2
+"""Seconds of processor time after which a signal that was lost is sent again."""
+
+_OWN = (__file__, contextlib.__file__)
+"""Files in which the limit does not strike: a limit that is being lifted must be lifted to the end."""
 
 _SECURED: ContextVar[list[tuple[float, object]] | None] = ContextVar("what is proved already", default=None)
 
@@ -42,13 +52,14 @@ class OutOfTime(BaseException):
 def time_limit(seconds: float) -> Iterator[threading.Event]:
     """Raise `OutOfTime` in the body once the process has computed for `seconds`.
 
-    The timer repeats, so that a signal lost inside a destructor or a bare `except` is sent again.
+    The timer repeats, so that a signal lost inside a destructor, a callback of the garbage collector or a bare `except`
+    is sent again. Where Python drops an exception it says so on stderr; of this one it does not.
 
     Args:
         seconds: the limit, in seconds of processor time.
 
     Yields:
-        An event that is set once the limit has passed, also where a bare `except` in the body swallowed the exception.
+        An event that is set once the limit has passed, also where something in the body swallowed the exception.
 
     Raises:
         OutOfTime: from within the body.
@@ -63,16 +74,23 @@ def time_limit(seconds: float) -> Iterator[threading.Event]:
         return
     active, passed = True, threading.Event()
 
-    def interrupt(signum: int, frame: object) -> None:
+    def interrupt(signum: int, frame: FrameType | None) -> None:
         if active:
             passed.set()
-            raise OutOfTime
+            if frame is None or frame.f_code.co_filename not in _OWN:
+                raise OutOfTime
 
-    before = signal.signal(signal.SIGVTALRM, interrupt)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1.0)
+    def report(dropped: Any) -> None:
+        if not issubclass(dropped.exc_type, OutOfTime):
+            reporting(dropped)
+
+    before, reporting = signal.signal(signal.SIGVTALRM, interrupt), sys.unraisablehook
+    sys.unraisablehook = report
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, _AGAIN)
     try:
         yield passed
     finally:
         active = False
         signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
         signal.signal(signal.SIGVTALRM, before)
+        sys.unraisablehook = reporting

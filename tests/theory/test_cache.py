@@ -9,6 +9,7 @@ import pytest
 
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization
 from stablessm.theory import certified, verification
+from stablessm.theory.stability import stability
 from stablessm.theory.statement import Statement
 
 EXP = PARAMETERIZATIONS["exp"]
@@ -91,6 +92,21 @@ def test_maps_of_a_file_have_a_page_each(call, tmp_path, monkeypatch):
     assert "exp" in call("verify", "--maps", "run.toml", "--markdown")[1]
 
 
+def test_axes_of_a_declaration_are_crossed_with_its_maps(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(verification, "STATEMENTS", {"stability": stability})
+    axes = 'parameterization = ["exp", "best"]\nlink = ["continuous", "exponential"]\nconstant_b = [0.6, 0.7]'
+    (tmp_path / "run.toml").write_text(f'measurement = "maps"\n[axes]\n{axes}\n')
+    found = json.loads(call("verify", "--maps", "run.toml", "--json")[1])["maps"]
+    assert [(one["name"], one["link"], one["constants"].get("b")) for one in found] == [
+        *(("exp", link, None) for link in ("continuous", "exponential")),
+        *(("best", link, b) for link in ("continuous", "exponential") for b in (0.6, 0.7)),
+    ]
+    for option in (("--link", "all"), ("--constant", "b=2")):
+        code, out, err = call("verify", "--maps", "run.toml", *option)
+        assert (code, out) == (2, "") and "give one of the two" in err
+
+
 @pytest.mark.parametrize(
     "text, words",
     [
@@ -98,6 +114,9 @@ def test_maps_of_a_file_have_a_page_each(call, tmp_path, monkeypatch):
         ('maps = ["ecp"]', "'exp'"), ('maps = [{formula = "w^"}]', "cannot be read"), ("maps = [3]", "a name or a"),
         ('maps = [{name = "exp", formula = "w"}]', "either a name or a formula"),
         ('maps = [{name = "tanh", link = "continuous"}]', "one-minus"),
+        ('[axes]\nparameterization = ["tanh"]\nlink = ["continuous"]', "one-minus"),
+        ('[axes]\nparameterization = ["exp"]\nlink = ["contnuous"]', "'continuous'"),
+        ('[axes]\nparameterization = ["exp"]\nconstant_c = [1.0]', "constant_a"),
     ],
 )  # fmt: skip
 def test_a_file_of_maps_that_cannot_be_read_is_a_sentence(call, tmp_path, text, words):

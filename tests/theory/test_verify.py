@@ -133,6 +133,20 @@ def test_an_interruption_that_a_bare_except_swallows_is_remembered():
     assert passed.is_set()
 
 
+def test_an_interruption_inside_a_destructor_is_repeated_and_not_printed(capsys):
+    class Slow:
+        def __del__(self):
+            while not passed.is_set():
+                pass
+
+    with pytest.raises(OutOfTime), time_limit(0.02) as passed:
+        one = Slow()
+        del one  # Python drops what is raised in a destructor, and says so on stderr
+        while True:
+            pass
+    assert capsys.readouterr().err == ""
+
+
 def test_off_the_main_thread_it_runs_without_a_limit():
     found = []
     thread = threading.Thread(target=lambda: found.append(verify(PARAMETERIZATIONS["exp"])["stability"].verdict))
