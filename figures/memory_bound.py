@@ -11,12 +11,26 @@ from stablessm.plotting import style
 from stablessm.plotting.panels import caption, legend, panels, title
 
 READS = ("raw",)
-NEEDS = ("activation", "layer", "time", "memory_function", "memory_bound", "memory_majorant")
+NEEDS = (
+    "activation",
+    "layer",
+    "time",
+    "memory_function",
+    "impulse_memory",
+    "reversed_memory",
+    "memory_bound",
+    "memory_majorant",
+)
 _ALONG = ("activation", "layer", "time")
 _BOUND = {"color": "0.25", "linewidth": 1.2, "linestyle": (0, (5, 2))}
 _MODULI = {"color": "0.25", "linewidth": 1.2, "linestyle": (0, (1, 1.2))}
 _DECADES = 6.5  # below the top of the bound
-_SHOWN = ["memory_function", "memory_bound", "memory_majorant"]
+_QUERIES = {
+    "memory_function": ("input that begins", {"linewidth": 1.6}),
+    "impulse_memory": ("impulse", {"linewidth": 1.0, "linestyle": (0, (4, 1.5))}),
+    "reversed_memory": ("input that ends", {"linewidth": 1.0, "linestyle": (0, (1, 1))}),
+}
+_SHOWN = [*_QUERIES, "memory_bound", "memory_majorant"]
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
@@ -42,8 +56,9 @@ def draw(raw: xr.Dataset) -> Figure:
             axes.plot(time, data["memory_bound"].isel(activation=0), **_BOUND)
             axes.plot(time, data["memory_majorant"].isel(activation=0), **_MODULI)
             for label, colour in colours.items():
-                seen = data["memory_function"].sel(activation=label)
-                axes.plot(time, seen.where(seen > 0), color=colour)
+                for name, (_, look) in _QUERIES.items():
+                    seen = data[name].sel(activation=label)
+                    axes.plot(time, seen.where(seen > 0), color=colour, **look)
             axes.set_yscale("log")
             axes.minorticks_off()
             top = float(np.nanmax(data["memory_bound"].values))
@@ -56,6 +71,7 @@ def draw(raw: xr.Dataset) -> Figure:
         every[0].set_ylabel(style.label(raw["memory_function"]))
     legend(figure, [
         *(Line2D([], [], label=f"measured, {style.text(label)}", color=colour) for label, colour in colours.items()),
+        *(Line2D([], [], label=words, color="0.5", **look) for words, look in _QUERIES.values()),
         Line2D([], [], label="linear model of moduli", **_MODULI),
         Line2D([], [], label="bound of Theorem 3.1", **_BOUND),
     ])  # fmt: skip

@@ -14,7 +14,7 @@ from stablessm.measurements.base import Program, constants_of
 from stablessm.measurements.kernel_fit import check_start
 from stablessm.measurements.memory_bound import MemoryBoundSettings
 from stablessm.measurements.stacks import StackStart, StackStartOf, stack_of
-from stablessm.memory.functions import SIZES, heaviside
+from stablessm.memory.supremum import memory_function
 from stablessm.models import Stack, bounds
 from stablessm.parameterizations.links import time_of
 
@@ -26,6 +26,9 @@ def memory_bound(static: Mapping[str, Any], settings: MemoryBoundSettings) -> Pr
         static.get("fillings", ((parameterization,),)), settings.slowest_decay, settings.fastest_decay
     )  # fmt: skip
     step = settings.step_size if time_of(parameterization.link) == "continuous" else 1.0
+    kept = np.arange(length)
+    if length > settings.records:
+        kept = np.unique(np.geomspace(1, length, settings.records).astype(int)) - 1
 
     def measure(traced: Mapping[str, Array], starts: StackStart, index: Array) -> Mapping[str, Array]:
         start = jax.tree.map(lambda leaf: leaf[index], starts)
@@ -45,13 +48,18 @@ def memory_bound(static: Mapping[str, Any], settings: MemoryBoundSettings) -> Pr
             return jnp.stack(read, axis=1), states
 
         state = _rest(whole)
-        tried = jnp.asarray(SIZES, start.inputs.dtype)
-        changes = jax.vmap(lambda x: heaviside(every, x, length, state=state) / (jnp.abs(x) + 1))(tried)
+
+        def memory(query: str) -> Array:
+            found = memory_function(every, length, query=query, climbs=settings.climbs, apart=True, state=state)
+            return found[kept].T / step
+
         moduli = zip(bounds.increments(whole, length), start.readout, strict=True)
         return {
-            "memory_function": changes.max(0).T / step,
-            "memory_bound": jnp.stack([bounds.memory_bound(one, length) for one in models]),
-            "memory_majorant": jnp.stack([one @ jnp.abs(readout[0]) for one, readout in moduli]),
+            "memory_function": memory("heaviside"),
+            "impulse_memory": memory("impulse"),
+            "reversed_memory": memory("reversed"),
+            "memory_bound": jnp.stack([bounds.memory_bound(one, length)[kept] for one in models]),
+            "memory_majorant": jnp.stack([one[kept] @ jnp.abs(readout[0]) for one, readout in moduli]),
             "slowest_decay": jnp.stack([bounds.slowest_decay(one) for one in models]),
             "largest_weight": jnp.stack([bounds.largest_weight(one) for one in models]),
             "initial_eigenvalue": jnp.stack([one.eigenvalues() for one in whole.layers]),
@@ -59,7 +67,7 @@ def memory_bound(static: Mapping[str, Any], settings: MemoryBoundSettings) -> Pr
 
     coordinates = {
         "layer": 1 + np.arange(settings.depth, dtype=np.int32),
-        "time": np.arange(length) * step,
+        "time": kept * step,
         "state": np.arange(static["width"], dtype=np.int32),
     }
     return Program(coordinates, StackStartOf(static["width"], 0, settings), measure)

@@ -8,9 +8,10 @@ from importlib import import_module as _import_module
 from typing import Any
 
 _HOMES = {
+    "answer": "stablessm.memory.queries",
     "heaviside": "stablessm.memory.functions",
     "impulse": "stablessm.memory.functions",
-    "memory_function": "stablessm.memory.functions",
+    "memory_function": "stablessm.memory.supremum",
     "of_kernel": "stablessm.memory.functions",
     "context_differences": "stablessm.memory.functions",
     "ContextBound": "stablessm.memory.bound",
@@ -21,6 +22,7 @@ _HOMES = {
 __all__ = [
     "ContextBound",
     "DecayFit",
+    "answer",
     "context_bound",
     "context_differences",
     "fit_decay",

@@ -2,7 +2,8 @@ r"""Memory functions: how strongly the output still feels an input of long ago.
 
 M(H)(t) = sup_{x != 0} |d/dt H_t(u^x)| / (|x|_inf + 1) with the Heaviside input u^x(t) = x for t >= 0. In discrete time
 the derivative is y_k - y_{k-1}. For a linear model with kernel K the supremum is |K_k|, summed over the inputs, and is
-read from the kernel without running the model (`of_kernel`); any other model is run (`probes`).
+read from the kernel without running the model (`of_kernel`); any other model is run (`probes`), and its supremum is
+sought (`supremum.memory_function`).
 
 References: Wang and Li, StableSSM (ICML 2024), Definition 2.1; Wang, Li and Li (ICLR 2024), section 2.
 """
@@ -11,16 +12,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 from jax import Array
 from jax.typing import ArrayLike
 
 from stablessm.memory import probes
 from stablessm.memory.probes import Model
-
-SIZES = tuple(sign * 4.0**power for power in range(-5, 11) for sign in (-1, 1))
-
 
 def rest(model: Model, steps: int, x: ArrayLike) -> Any:
     """Return the state after a number of zero inputs of the shape of `x`: where a model with a bias waits for an input.
@@ -85,27 +82,6 @@ def context_differences(
         [2.0, 0.0]
     """
     return probes.run(model, probes.context(inputs, lags, change=change), state=state)
-
-
-def memory_function(model: Model, length: int, *, inputs: ArrayLike | None = None, state: Any = None) -> Array:
-    """Return M(H)(k) for k < length, the supremum taken over the inputs that are tried, shape (length,).
-
-    This is a lower estimate. By default the inputs are +-4^i, i = -5 .. 10, for a scalar series: for a linear model
-    |K_k| is then reached to one part in a million, and for a bounded activation the middle sizes count.
-
-    Args:
-        model: any model with the layer interface.
-        length: number of steps.
-        inputs: constant inputs to try, shape (tries,) or (tries, inputs).
-        state: as in `probes.run`.
-    """
-    tried = jnp.asarray(SIZES if inputs is None else inputs, jnp.result_type(float))
-
-    def one(x: Array) -> Array:
-        change = heaviside(model, x, length, state=state)
-        return change.reshape(length, -1).max(-1) / (jnp.abs(x).max() + 1)
-
-    return jax.vmap(one)(tried).max(0)
 
 
 def of_kernel(kernel: Array) -> Array:
