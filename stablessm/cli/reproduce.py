@@ -30,6 +30,7 @@ MAIN_JOB = (
     "memory_bound",
     "gradient_bound",
     "mode_perturbation",
+    "poles_and_residues",
     "largest_step",
     "gradient_ratio",
     "lr_stability",

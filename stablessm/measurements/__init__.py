@@ -18,8 +18,10 @@ from stablessm.measurements.maps import GRADIENT_SCALE, MAPS
 from stablessm.measurements.memory import MEMORY
 from stablessm.measurements.memory_bound import MEMORY_BOUND
 from stablessm.measurements.mode_perturbation import MODE_PERTURBATION
+from stablessm.measurements.nonlinear_perturbation import NONLINEAR_PERTURBATION
 from stablessm.measurements.perturbation import PERTURBATION
 from stablessm.measurements.pointwise_network import POINTWISE_NETWORK
+from stablessm.measurements.poles_and_residues import POLES_AND_RESIDUES
 from stablessm.measurements.representable import REPRESENTABLE_MEMORY
 
 MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
@@ -34,12 +36,14 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
             LR_STABILITY,
             LARGEST_RATE,
             PERTURBATION,
+            NONLINEAR_PERTURBATION,
             MEMORY,
             REPRESENTABLE_MEMORY,
             POINTWISE_NETWORK,
             GRADIENT_BOUND,
             MEMORY_BOUND,
             MODE_PERTURBATION,
+            POLES_AND_RESIDUES,
             LARGEST_STEP,
             DESCENT,
             CLASSIFICATION,

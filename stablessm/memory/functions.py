@@ -19,6 +19,7 @@ from jax.typing import ArrayLike
 from stablessm.memory import probes
 from stablessm.memory.probes import Model
 
+
 def rest(model: Model, steps: int, x: ArrayLike) -> Any:
     """Return the state after a number of zero inputs of the shape of `x`: where a model with a bias waits for an input.
 

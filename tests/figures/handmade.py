@@ -291,8 +291,37 @@ def memory_bound(**sizes):
     def fading(scale):
         return lambda time, layer, **_: scale * (1 + time) ** layer * np.exp(-0.1 * time)
 
-    names = {"memory_function": 1.0, "memory_majorant": 2.0, "memory_bound": 9.0}
+    names = {
+        "memory_function": 1.0, "impulse_memory": 0.8, "reversed_memory": 1.1, "memory_majorant": 2.0,
+        "memory_bound": 9.0,
+    }  # fmt: skip
     return dataset({name: (dims, fading(scale), described(name)) for name, scale in names.items()}, sizes)
+
+
+def nonlinear_perturbation(**sizes):
+    cells = ("parameterization", "link", "target", "activation", "optimizer", "learning_rate", "width", "seed")
+    moved = (
+        (*cells, "perturbed", "beta"),
+        lambda parameterization, beta, **_: np.where(beta == 4, np.inf, 1.0 + parameterization + beta),
+        described("distance"),
+    )
+    memory = ((*cells, "time"), lambda time, **_: np.exp(-0.1 * time), described("memory function"))
+    return dataset(
+        {
+            "approximation_distance": (cells, lambda **_: 0.5, described("distance")),
+            **dict.fromkeys(("largest_perturbation_distance", "largest_total_distance"), moved),
+            **dict.fromkeys(("memory_function", "initial_memory_function", "target_memory_function"), memory),
+        },
+        {"width": (8,), **sizes},
+    )
+
+
+def poles_and_residues(**sizes):
+    cells = ("parameterization", "link")
+    curve = ((*cells, "time"), lambda time, **_: 1e-3 * (1.0 + time), described("change"))
+    names = ("change_by_poles", "sampled_change_by_poles", "change_by_residues")
+    flat = (cells, lambda **_: 0.01, described("change"))
+    return dataset({**dict.fromkeys(names, curve), "change_by_mapped_residues": flat}, sizes)
 
 
 def mode_perturbation(**sizes):

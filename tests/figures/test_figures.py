@@ -31,7 +31,7 @@ def reads(figure, sizes, change=lambda data: data):
     maps_only = {name: sizes[name] for name in ("parameterization", "link") if name in sizes}
     name = figure.__name__.split(".")[-1]
     of_maps = ("maps", "gradient_scale", "moduli", "stable_step", "representable_memory", "mode_perturbation",
-               "largest_step")  # fmt: skip
+               "largest_step", "poles_and_residues")  # fmt: skip
     own = maps_only if name in of_maps else sizes
     data = change(getattr(handmade, name)(**own) if "raw" in figure.READS else handmade.training(**sizes))
     return [data if name == "raw" else module("analysis", name).reduce(data) for name in figure.READS]

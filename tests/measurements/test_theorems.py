@@ -1,5 +1,7 @@
 """What the theorems say, measured through sweeps, against closed forms."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -103,6 +105,50 @@ def test_memory_stays_below_its_bounds(tmp_path):
     rate = -np.log(bound.isel(layer=0)[1:].values / bound.isel(layer=0)[:-1].values) / 0.5
     np.testing.assert_allclose(rate, found["slowest_decay"].isel(layer=0), rtol=1e-3)
     assert (found["slowest_decay"].diff("layer") <= 0).all() and (found["largest_weight"] > 0).all()
+
+
+def test_poles_and_residues_at_the_worst_point_of_the_ball(tmp_path):
+    """Every residue being positive: direct grows by e^{beta t}, exp is the kernel at e^{-beta} t or e^{beta} t."""
+    axes = {"parameterization": ["direct", "exp"], "precision": ["float64"]}
+    found = go(tmp_path, "poles_and_residues", axes, width=20, beta=0.05, times=9, longest_time=300, repeats=50)
+    time, beta = found["time"].values, 0.05
+    decays = np.geomspace(1e-3, 1.9, 20)
+    residues = np.log(1900) / 19 * decays**1.1 * np.exp(-decays) / math.gamma(1.1)
+
+    def response(times):
+        return np.exp(-np.outer(times, decays)) @ residues
+
+    np.testing.assert_allclose(response(time[1:]), (1 + time[1:]) ** -1.1, rtol=0.25)  # it is the kernel that is meant
+    poles = found["change_by_poles"]
+    np.testing.assert_allclose(poles.sel(parameterization="direct"), np.expm1(beta * time), rtol=1e-9)
+    dilated = [abs(response(np.exp(sign * beta) * time) / response(time) - 1) for sign in (-1, 1)]
+    assert (dilated[1] > dilated[0])[1] and (dilated[0] > dilated[1])[-1]
+    np.testing.assert_allclose(poles.sel(parameterization="exp"), np.maximum(*dilated), rtol=1e-9, atol=1e-14)
+    sampled = found["sampled_change_by_poles"]
+    assert (sampled <= poles * (1 + 1e-12)).all() and (sampled[:, 1:] > 0.1 * poles[:, 1:]).all()
+    free = beta * np.exp(-np.outer(time, decays)).sum(1) / response(time)
+    np.testing.assert_allclose(found["change_by_residues"].isel(parameterization=0), free, rtol=1e-9)
+    np.testing.assert_allclose(found["change_by_mapped_residues"], np.expm1(beta), rtol=1e-12)
+
+
+def test_distances_of_trained_nonlinear_models_keep_the_triangle_inequality(tmp_path):
+    axes = {"parameterization": ["direct", "exp"], "width": [3], "target": ["exponential"]}
+    sizes = {"steps": 40, "batch": 4, "horizon": 16, "probes": 6, "probe_horizon": 20, "climbs": 0}
+    found = go(tmp_path, "nonlinear_perturbation", axes, **sizes, repeat=[0, 1], beta=[0.0, 0.01, 0.1, 3.0])
+    own, moved, total = (found[name] for name in ("approximation_distance", "perturbation_distance", "total_distance"))
+    assert (total <= (own + moved) * (1 + 1e-5)).all() and (own <= (total + moved) * (1 + 1e-5)).all()
+    assert (moved.sel(beta=0.0) == 0).all() and (moved.sel(beta=slice(0.01, None)) > 0).all()
+    assert (abs(total.sel(beta=0.0) / own - 1) < 1e-6).all()
+    assert (found["final_loss"] < 0.9 * found["initial_loss"]).all()
+    np.testing.assert_allclose(*found["initial_eigenvalue"].values, rtol=1e-6)
+    np.testing.assert_allclose(*found["initial_memory_function"].values, atol=1e-5)
+    most = total.max("repeat")
+    for place in range(4):
+        so_far = most.isel(beta=slice(place + 1)).max("beta")
+        assert (found["largest_total_distance"].isel(beta=place) == so_far).all()
+    at = {"perturbed": "recurrent", "beta": 3.0}
+    margins = found["perturbed_margin"].sel(at)
+    assert (margins.sel(parameterization="direct") < 0).any() and (margins.sel(parameterization="exp") > 0).all()
 
 
 def test_a_pointwise_network_is_the_stack(tmp_path):

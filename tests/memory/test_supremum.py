@@ -18,7 +18,14 @@ DECAYS = np.geomspace(0.05, 0.9, 4)
 def stack(activation, layers=2):
     keys = jax.random.split(KEY, layers + 1)
     parts = [
-        SSM(PARAMETERIZATIONS["best"], -DECAYS, time="continuous", inputs=4 if place else 1, activation=activation, key=k)
+        SSM(
+            PARAMETERIZATIONS["best"],
+            -DECAYS,
+            time="continuous",
+            inputs=4 if place else 1,
+            activation=activation,
+            key=k,
+        )
         for place, k in enumerate(keys[1:])
     ]
     return Stack(parts, readout=jax.random.normal(keys[0], (1, 4)) / 2, scalar=True)
