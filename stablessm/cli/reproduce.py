@@ -32,6 +32,7 @@ MAIN_JOB = (
     "mode_perturbation",
     "poles_and_residues",
     "largest_step",
+    "one_mode",
     "gradient_ratio",
     "lr_stability",
     "largest_rate",

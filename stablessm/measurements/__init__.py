@@ -10,6 +10,7 @@ from stablessm.measurements.certificates import CERTIFICATES
 from stablessm.measurements.classification import CLASSIFICATION
 from stablessm.measurements.descent import DESCENT, LARGEST_STEP
 from stablessm.measurements.fit import FIT
+from stablessm.measurements.generalisation import GENERALISATION
 from stablessm.measurements.gradient_bound import GRADIENT_BOUND
 from stablessm.measurements.gradient_ratio import GRADIENT_RATIO
 from stablessm.measurements.largest_rate import LARGEST_RATE
@@ -19,10 +20,12 @@ from stablessm.measurements.memory import MEMORY
 from stablessm.measurements.memory_bound import MEMORY_BOUND
 from stablessm.measurements.mode_perturbation import MODE_PERTURBATION
 from stablessm.measurements.nonlinear_perturbation import NONLINEAR_PERTURBATION
+from stablessm.measurements.one_mode import ONE_MODE
 from stablessm.measurements.perturbation import PERTURBATION
 from stablessm.measurements.pointwise_network import POINTWISE_NETWORK
 from stablessm.measurements.poles_and_residues import POLES_AND_RESIDUES
 from stablessm.measurements.representable import REPRESENTABLE_MEMORY
+from stablessm.measurements.sharpness import SHARPNESS
 
 MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
     {
@@ -35,6 +38,8 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
             FIT,
             LR_STABILITY,
             LARGEST_RATE,
+            SHARPNESS,
+            GENERALISATION,
             PERTURBATION,
             NONLINEAR_PERTURBATION,
             MEMORY,
@@ -46,6 +51,7 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
             POLES_AND_RESIDUES,
             LARGEST_STEP,
             DESCENT,
+            ONE_MODE,
             CLASSIFICATION,
         )
     }

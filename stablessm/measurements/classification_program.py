@@ -115,7 +115,7 @@ def classification(static: Mapping[str, Any], settings: ClassificationSettings) 
         loss = optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean()
         return loss, (logits.argmax(-1) == labels).mean()
 
-    def observe(parts: LinearRNNClassifier, gradient: LinearRNNClassifier) -> Mapping[str, Array]:
+    def observe(parts: LinearRNNClassifier, gradient: LinearRNNClassifier, state: Any) -> Mapping[str, Array]:
         slope, weight = gradient.recurrent.weight, parts.recurrent.weight
         return {
             "gradient": jnp.abs(slope),

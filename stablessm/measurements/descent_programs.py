@@ -92,10 +92,10 @@ def largest_step(static: Mapping[str, Any], settings: LargestStepSettings) -> Pr
             target = decay_of(alpha, parameterization.link)
             optimum = parameterization.weight(target, **constants)
             reached = jnp.abs(parameterization.decay(optimum, **constants) - target) <= 1e-6 * target
-            alpha_there = _rate(parameterization, optimum, constants)  # the optimum of the loss to the last bit
-            loss = lambda w: _loss(parameterization, _rate(parameterization, w, constants), alpha_there)  # noqa: E731
+            alpha_there = rate_of(parameterization, optimum, constants)  # the optimum of the loss to the last bit
+            loss = lambda w: loss_of_mode(parameterization, rate_of(parameterization, w, constants), alpha_there)  # noqa: E731
             slope = jax.grad(loss)
-            largest = 2 / jax.grad(slope)(optimum)
+            largest = curvature_step(parameterization, optimum, constants)
 
             def run(ratio: Array) -> Array:
                 step = lambda w: w - ratio * largest * slope(w)  # noqa: E731
@@ -127,16 +127,33 @@ def _walk(step: Callable[[Array], Array], start: Array, steps: int) -> Array:
     return jnp.concatenate([start[None], after])
 
 
-def _rate(parameterization: Views, weight: Array, constants: Mapping[str, Array]) -> Array:
-    """What the loss is a function of: the decay in continuous time, the eigenvalue in discrete time."""
+def curvature_step(parameterization: Views, optimum: Array, constants: Mapping[str, Array]) -> Array:
+    """Return 2 / (d2 loss/dw2) at the optimum of one mode, the largest stable step of gradient descent there."""
+    target = rate_of(parameterization, optimum, constants)
+    loss = lambda w: loss_of_mode(parameterization, rate_of(parameterization, w, constants), target)  # noqa: E731
+    return 2 / jax.grad(jax.grad(loss))(optimum)
+
+
+def rate_of(parameterization: Views, weight: Array, constants: Mapping[str, Array]) -> Array:
+    """Return what the loss is a function of: the decay in continuous time, the eigenvalue in discrete time."""
     if parameterization.link == "continuous":
         return parameterization.decay(weight, **constants)
     return parameterization.eigenvalue(weight, **constants)
 
 
-def _loss(parameterization: Views, rate: Array, target: Array) -> Array:
+def loss_of_mode(parameterization: Views, rate: Array | None, target: Array) -> Array:
+    """Return the loss of one mode, in the form without cancellation (see above).
+
+    Args:
+        parameterization: of which the link counts.
+        rate: as `rate_of` returns it; None for no mode at all.
+        target: that of the target.
+    """
+    continuous = parameterization.link == "continuous"
+    if rate is None:
+        return 1 / (2 * target) if continuous else 1 / (1 - target**2)
     square = (rate - target) ** 2
-    if parameterization.link == "continuous":
+    if continuous:
         return square / (2 * target * rate * (target + rate))
     product = target * rate
     return square * (1 + product) / ((1 - rate**2) * (1 - target**2) * (1 - product))

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from stablessm.measurements.base import Measurement, Variable
-from stablessm.measurements.lr_stability import FIT_AXES, outcome_variables
-from stablessm.measurements.settings import RecordedFitSettings
+from stablessm.measurements.lr_stability import KERNEL_FIT_AXES, outcome_variables
+from stablessm.measurements.settings import PhasedSettings, RecordedFitSettings
 
 
-class FitSettings(RecordedFitSettings):
-    """A fit of which the kernel is kept.
-
-    Attributes:
-        complex: whether eigenvalues have a free phase each, at the start uniform in (0, pi) per sample; a kernel that
-            oscillates needs them.
-    """
-
-    complex: bool = False
-
-    @property
-    def has_phases(self) -> bool:
-        """Whether eigenvalues have a free phase each."""
-        return self.complex
+class FitSettings(PhasedSettings, RecordedFitSettings):
+    """A fit of which the kernel is kept."""
 
 
 def _variables(settings: FitSettings) -> dict[str, Variable]:
-    number = "complex64" if settings.complex else "float32"
+    number = settings.eigenvalue_dtype
     return {
         **outcome_variables(),
         "fit_error": Variable("relative fit error, |K - rho| over |rho|, infinite where not finite"),
@@ -44,7 +32,7 @@ FIT = Measurement(
     name="fit",
     summary="the kernel a linear RNN ends with, its distance from the target, outcome and gradient over weight",
     reference="Wang and Li, StableSSM (ICML 2024), section 4",
-    axes=FIT_AXES,
+    axes=KERNEL_FIT_AXES,
     settings=FitSettings,
     variables=_variables,
     program="stablessm.measurements.fit_programs:fit",

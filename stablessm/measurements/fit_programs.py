@@ -43,7 +43,7 @@ def train(
         fit: the problem.
         starts: stacked starts.
         index: which of them.
-        traced: `learning_rate` and the constants.
+        traced: `learning_rate`, `recurrent_rate` where it is an axis, and the constants.
         **watch: `observe` and `records` of `training.run.run`.
     """
     model, loss = fit.prepare(starts, index, constants_of(traced))
@@ -53,7 +53,9 @@ def train(
         decayed = jax.tree.map(lambda _: True, parts)
         return eqx.tree_at(lambda m: m.weight, decayed, False)
 
-    optimizer = OPTIMIZERS[static["optimizer"]].transformation(traced["learning_rate"], recurrent_excluded)
+    optimizer = OPTIMIZERS[static["optimizer"]].transformation(
+        traced["learning_rate"], recurrent_excluded, multiplier=traced.get("recurrent_rate"), multiplied=recurrent
+    )
     trajectory = run(
         lambda parts, step: loss(eqx.combine(parts, rest), step), parts, optimizer, steps=settings.steps, **watch
     )
@@ -64,6 +66,13 @@ def train(
         zero_loss=jnp.asarray(fit.zero_loss, trajectory.losses.dtype),
     )
     return model, trajectory, verdict
+
+
+def recurrent(parts: LinearRNN) -> Any:
+    """Return the mask of the weights that the eigenvalues are made of: those of the map and, if any, the phases."""
+    mask = jax.tree.map(lambda _: False, parts)
+    mask = eqx.tree_at(lambda m: m.weight, mask, True)
+    return mask if parts.phase is None else eqx.tree_at(lambda m: m.phase, mask, True)
 
 
 def trainable(model: LinearRNN) -> LinearRNN:
@@ -86,7 +95,7 @@ def ending(trajectory: Trajectory, verdict: Verdict) -> dict[str, Array]:
     }
 
 
-def _ratios(parts: LinearRNN, gradient: LinearRNN) -> Results:
+def _ratios(parts: LinearRNN, gradient: LinearRNN, state: Any) -> Results:
     """What is observed of the recurrent weights along training."""
     size, ratio = jnp.abs(gradient.weight), gradient_to_weight(gradient.weight, parts.weight)
     return {"gradient": size, "gradient_to_weight_ratio": ratio}

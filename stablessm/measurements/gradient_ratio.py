@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from stablessm.measurements.base import Measurement, Variable
-from stablessm.measurements.lr_stability import FIT_AXES, outcome_variables
+from stablessm.measurements.lr_stability import KERNEL_FIT_AXES, outcome_variables
 from stablessm.measurements.settings import RecordedFitSettings
 
 GRADIENT_RATIO = Measurement(
     name="gradient_ratio",
     summary="|dLoss/dw| and |dLoss/dw| / |w| of each recurrent weight, at the start and along training",
     reference="Wang and Li, StableSSM (ICML 2024), Eq. 12 and Fig. 3",
-    axes=FIT_AXES,
+    axes=KERNEL_FIT_AXES,
     settings=RecordedFitSettings,
     variables=lambda _: {
         **outcome_variables(),

@@ -19,7 +19,8 @@ from jax import Array
 
 from stablessm import losses
 from stablessm.layers import LinearRNN
-from stablessm.measurements.draws import log_uniform, normal, uniform
+from stablessm.measurements.draws import normal, uniform
+from stablessm.measurements.initializations import DRAWN, decay_range, drawn_decays, structured_modes
 from stablessm.measurements.settings import KernelFitSettings
 from stablessm.parameterizations import Parameterization, ParameterizationError
 from stablessm.parameterizations.domain import finite_range
@@ -35,12 +36,12 @@ class Start(NamedTuple):
     """What a seed fixes, whatever the map.
 
     Attributes:
-        decay: decays of the modes, shape (width,), log-uniform.
+        decay: decays of the modes, shape (width,).
         input_weight: U, shape (width, 1), and (width, 1, 2) where there are phases.
         readout: c, shape (1, width), and (1, width, 2) where there are phases.
         key: PRNG key data of the inputs.
         matrices: Gram matrices of every step's batch, (steps + 1, T, T) for the Gram form, else (0,).
-        phase: angles of a mode per sample, shape (width,), uniform in (0, pi); None where eigenvalues are real.
+        phase: angles of a mode per sample, shape (width,); None where eigenvalues are real.
     """
 
     decay: Array
@@ -53,14 +54,21 @@ class Start(NamedTuple):
 
 @dataclass(frozen=True)
 class StartOf:
-    """seed -> Start; equal for all maps, links and targets of one sweep, so that a sweep makes each start once."""
+    """seed -> Start; equal for all maps, links and targets of one sweep, so that a sweep makes each start once.
+
+    Attributes:
+        width: number of modes.
+        settings: sizes and ranges.
+        initialization: where the eigenvalues start, a key of `INITIALIZATIONS`.
+    """
 
     width: int
     settings: KernelFitSettings
+    initialization: str = "log_uniform"
 
     def __call__(self, seed: Array) -> Start:
         """Draw the start of a seed (uint32 scalar)."""
-        one, (slow, fast) = self.settings, (self.settings.slowest_decay, self.settings.fastest_decay)
+        one = self.settings
         decay_key, input_key, readout_key, data_key = jax.random.split(jax.random.key(seed), 4)
         matrices = jnp.zeros(0)
         if one.loss == "gram":
@@ -68,11 +76,15 @@ class StartOf:
                 lambda step: losses.gram_matrix(batch(data_key, step, one), weights=time_weights_of(one)),
                 jnp.arange(one.steps + 1),
             )
-        phase, pair, scale = None, (), 1.0
-        if one.has_phases:
-            phase, pair, scale = jnp.pi * uniform(jax.random.fold_in(decay_key, 1), (self.width,)), (2,), 0.5**0.5
+        pair, scale = ((2,), 0.5**0.5) if one.has_phases else ((), 1.0)
+        if self.initialization in DRAWN:
+            decay, phase = drawn_decays(self.initialization, decay_key, self.width, one), None
+            if one.has_phases:
+                phase = jnp.pi * uniform(jax.random.fold_in(decay_key, 1), (self.width,))
+        else:
+            decay, phase = structured_modes(self.initialization, self.width, one)
         return Start(
-            decay=log_uniform(decay_key, (self.width,), slow, fast),
+            decay=decay,
             input_weight=normal(input_key, (self.width, 1, *pair)) * scale,
             readout=normal(readout_key, (1, self.width, *pair)) * scale / self.width**0.5,
             key=jax.random.key_data(data_key),
@@ -132,7 +144,7 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings, *, bias: 
     """Build the problem for one combination of static axes.
 
     Args:
-        static: `parameterization`, `target`, `width` and, where it is an axis, `discretisation`.
+        static: `parameterization`, `target`, `width` and, where they are axes, `discretisation` and `initialization`.
         settings: the sizes and the loss.
         bias: whether the model has one. It starts at 0, the best there is for a target without offset, and stays there.
 
@@ -142,13 +154,15 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings, *, bias: 
     """
     parameterization: Views = static["parameterization"]
     fillings = static.get("fillings", ((parameterization,),))
-    check_start(fillings, settings.slowest_decay, settings.fastest_decay)
+    initialization = static.get("initialization", "log_uniform")
+    slowest, fastest = decay_range(initialization, static["width"], settings)
+    check_start(fillings, slowest, fastest)
     samples = target_of(static["target"]).kernel(settings.horizon, step_size=settings.step_size)
     discretisation = static.get("discretisation", "zero_order_hold")
-    if discretisation == "euler" and settings.fastest_decay * settings.step_size >= 2:
+    if discretisation == "euler" and fastest * settings.step_size >= 2:
         raise ParameterizationError(
             f"Euler's step is stable only where decay times step size lies below 2, but the start has "
-            f"fastest_decay {settings.fastest_decay:g} and step_size {settings.step_size:g}; choose a smaller one"
+            f"fastest_decay {fastest:g} and step_size {settings.step_size:g}; choose a smaller one"
         )
     weights = time_weights_of(settings)
     target = jnp.asarray(samples, jnp.result_type(float))
@@ -190,10 +204,10 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings, *, bias: 
         return model, loss
 
     return KernelFit(
-        start_of=StartOf(static["width"], settings),
+        start_of=StartOf(static["width"], settings, initialization),
         prepare=prepare,
         zero_loss=float(losses.white_noise(jnp.zeros_like(target), target, weights=weights)),
-        left_domain=domain_watch(fillings, settings.slowest_decay),
+        left_domain=domain_watch(fillings, slowest),
     )
 
 

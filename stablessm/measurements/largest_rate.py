@@ -5,12 +5,12 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from stablessm.measurements.base import Measurement, Variable
-from stablessm.measurements.lr_stability import FIT_AXES
-from stablessm.measurements.settings import KernelFitSettings
+from stablessm.measurements.lr_stability import KERNEL_FIT_AXES
+from stablessm.measurements.settings import KernelFitSettings, PhasedSettings
 
 
-class BisectionSettings(KernelFitSettings):
-    """Where and how finely the largest stable learning rate is sought.
+class BisectionSettings(PhasedSettings, KernelFitSettings):
+    """Where and how finely the largest stable learning rate is sought, and whether eigenvalues are complex.
 
     Attributes:
         lowest_rate: first learning rate tried.
@@ -35,9 +35,9 @@ LARGEST_RATE = Measurement(
     name="largest_rate",
     summary="largest stable learning rate by an upward scan and bisection of its first unstable interval",
     reference="Wang and Li, StableSSM (ICML 2024), section 4.4",
-    axes={name: values for name, values in FIT_AXES.items() if name != "learning_rate"},
+    axes={name: values for name, values in KERNEL_FIT_AXES.items() if name != "learning_rate"},
     settings=BisectionSettings,
-    variables=lambda _: {
+    variables=lambda settings: {
         "largest_stable_learning_rate": Variable("largest stable learning rate, 0 where none of those tried is stable"),
         "smallest_unstable_learning_rate": Variable(
             "unstable rate of the last bracket, infinite where none is unstable"
@@ -45,7 +45,7 @@ LARGEST_RATE = Measurement(
         "reentry": Variable(
             "stable again above the first unstable rate of the scan", dtype="int8", flags=("no", "yes")
         ),
-        "initial_eigenvalue": Variable("eigenvalue at the start", dims=("state",)),
+        "initial_eigenvalue": Variable("eigenvalue at the start", dims=("state",), dtype=settings.eigenvalue_dtype),
     },
     program="stablessm.measurements.fit_programs:largest_rate",
     joins_maps=True,

@@ -17,6 +17,9 @@ FIT_AXES = {
     "constant_b": (),
 }
 
+KERNEL_FIT_AXES = {**FIT_AXES, "initialization": (), "recurrent_rate": ()}
+"""Of a linear RNN that fits a target kernel (`kernel_fit`, `fit_programs.train`)."""
+
 OUTCOME_FLAGS = ("converged", "step_limit", "collapsed", "diverged", "nonfinite", "outside_domain")
 
 
@@ -34,7 +37,7 @@ LR_STABILITY = Measurement(
     name="lr_stability",
     summary="outcome, first bad step and final loss of training by learning rate, map and optimiser",
     reference="Wang and Li, StableSSM (ICML 2024), Table 2 and section 4.4",
-    axes=FIT_AXES,
+    axes=KERNEL_FIT_AXES,
     settings=RecordedFitSettings,
     variables=lambda _: {
         **outcome_variables(),

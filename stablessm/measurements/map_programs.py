@@ -28,6 +28,18 @@ def scale_of(parameterization: Parameterization, weight: Array, **constants: Arr
     return jnp.where(margin > 0, ratio, jnp.where(margin == 0, jnp.inf, jnp.nan))
 
 
+def curvature_of(parameterization: Parameterization, weight: Array, **constants: Array) -> Array:
+    """Return |dlambda/dw|^2 / (2 margin^3) at each weight.
+
+    In continuous time this is the curvature of int (rho - rho_hat)^2 for one mode at its optimum, the criterion that
+    stays as it is when the weights are shifted. Infinite on the stability boundary, and NaN where the eigenvalue is not
+    stable.
+    """
+    margin = parameterization.margin(weight, **constants)
+    slope = _slope(parameterization, weight, constants)
+    return jnp.where(margin == 0, jnp.inf, jnp.where(margin > 0, (slope / margin) ** 2 / margin / 2, jnp.nan))
+
+
 def _slope(parameterization: Parameterization, weight: Array, constants: Mapping[str, Array]) -> Array:
     return jax.vmap(jax.grad(lambda w: parameterization.eigenvalue(w, **constants)))(weight)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from stablessm.measurements.base import Measurement, Variable
-from stablessm.measurements.lr_stability import FIT_AXES, outcome_variables
+from stablessm.measurements.lr_stability import KERNEL_FIT_AXES, outcome_variables
 from stablessm.measurements.settings import KernelFitSettings
 
 
@@ -35,7 +35,7 @@ MEMORY = Measurement(
     name="memory",
     summary="memory function and its context form, of the model before and after training and of the target",
     reference="Wang and Li, StableSSM (ICML 2024), Definition 2.1 and Theorem 3.1",
-    axes=FIT_AXES,
+    axes=KERNEL_FIT_AXES,
     settings=MemorySettings,
     variables=lambda _: {
         **outcome_variables(),

@@ -58,3 +58,23 @@ class RecordedFitSettings(KernelFitSettings):
     """
 
     records: int = Field(50, ge=1, le=10**5)
+
+
+class PhasedSettings(Settings):
+    """A part of settings: eigenvalues may be complex. Name it before the settings it goes with.
+
+    Attributes:
+        complex: whether eigenvalues have a free phase each (`initializations`); a kernel that oscillates needs them.
+    """
+
+    complex: bool = False
+
+    @property
+    def has_phases(self) -> bool:
+        """Whether eigenvalues have a free phase each."""
+        return self.complex
+
+    @property
+    def eigenvalue_dtype(self) -> str:
+        """NumPy dtype name of an eigenvalue."""
+        return "complex64" if self.complex else "float32"

@@ -101,6 +101,13 @@ AXES: dict[str, Axis] = dict(
         _axis("link", "name", True, "link", choices=LINKS),
         _axis("discretisation", "name", True, "discretisation", choices=DISCRETISATIONS),
         _axis("target", "target", True, "target"),
+        _axis(
+            "initialization",
+            "name",
+            True,
+            "initialization",
+            registry="stablessm.measurements.initializations:INITIALIZATIONS",
+        ),
         _axis("optimizer", "name", True, "optimizer", registry="stablessm.training:OPTIMIZERS"),
         _axis("activation", "name", True, "activation", registry="stablessm.layers:ACTIVATIONS"),
         _axis("width", "integer", True, "width", low=1, high=4096),
@@ -113,6 +120,7 @@ AXES: dict[str, Axis] = dict(
         _axis("beta", "float", False, "size of the perturbation", low=0.0, high=1e3),
         _axis("constant_a", "float", False, "constant a", low=0.0, open_low=True),
         _axis("constant_b", "float", False, "constant b", low=0.0, open_low=True),
+        _axis("recurrent_rate", "float", False, "recurrent rate over the others' rate", low=0.0, high=1e3),
         _axis("learning_rate", "float", False, "learning rate", low=0.0, high=1e3, open_low=True),
     ]
 )
@@ -142,6 +150,7 @@ DIMENSIONS: dict[str, tuple[str, str]] = {
     "power": ("power of the target", "1"),
     "potential": ("potential", "1"),
     "start": ("starting point", "distance that decides"),
+    "start_ratio": ("starting decay over target decay", "1"),
     "step_ratio": ("step over the largest stable one", "1"),
     "memory_length": ("memory length", "1"),
     "statement": ("statement about the map", "1"),

@@ -55,7 +55,7 @@ def run(
     optimizer: optax.GradientTransformation,
     *,
     steps: int,
-    observe: Callable[[PyTree, PyTree], PyTree] = lambda parameters, gradient: (),
+    observe: Callable[[PyTree, PyTree, PyTree], PyTree] = lambda parameters, gradient, state: (),
     records: int = 1,
 ) -> Trajectory:
     """Train, and freeze the run at the first step whose loss or gradient is not finite.
@@ -65,7 +65,8 @@ def run(
         parameters: pytree of arrays to be trained.
         optimizer: Optax transformation.
         steps: number of updates.
-        observe: (parameters, gradient) -> pytree, evaluated at `recorded_steps(steps, records)`, before the update.
+        observe: (parameters, gradient, state) -> pytree, evaluated at `recorded_steps(steps, records)`; the parameters
+            are those before the update, the state is what the optimiser made of the gradient.
         records: number of observations.
 
     Returns:
@@ -85,7 +86,7 @@ def run(
         alive = nonfinite_step < 0
         updates, state = optimizer.update(gradient, carry.optimizer, carry.parameters, value=value)
         new = optax.apply_updates(carry.parameters, updates)
-        parameters, state = jax.tree.map(
+        parameters, kept_state = jax.tree.map(
             lambda after, before: jnp.where(alive, after, before),
             (new, state),
             (carry.parameters, carry.optimizer),
@@ -95,15 +96,16 @@ def run(
         observations = jax.tree.map(
             lambda array, seen: array.at[place].set(jnp.where(jnp.isnan(seen), jnp.inf, seen), mode="drop"),
             carry.observations,
-            observe(carry.parameters, gradient),
+            observe(carry.parameters, gradient, state),
         )
         value = jnp.where(alive, value, carry.loss)
-        return _Carry(parameters, state, value, nonfinite_step, observations), value
+        return _Carry(parameters, kept_state, value, nonfinite_step, observations), value
 
-    observed = jax.eval_shape(observe, parameters, parameters)
+    state = optimizer.init(parameters)
+    observed = jax.eval_shape(observe, parameters, parameters, state)
     carry = _Carry(
         parameters=parameters,
-        optimizer=optimizer.init(parameters),
+        optimizer=state,
         loss=jnp.asarray(jnp.inf, dtype),
         nonfinite_step=jnp.int32(-1),
         observations=jax.tree.map(lambda leaf: jnp.zeros((len(kept), *leaf.shape), leaf.dtype), observed),

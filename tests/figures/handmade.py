@@ -34,6 +34,7 @@ AXES = {
     "power": ("power of the target", (0.9, 1.5)),
     "potential": ("potential", ("quartic", "quadratic", "root")),
     "start": ("starting point", (0.98, 1.02)),
+    "start_ratio": ("starting decay over target decay", (0.99, 0.5)),
     "step_ratio": ("step over the largest stable one", (0.98, 1.02)),
 }
 
@@ -176,6 +177,24 @@ def largest_rate(**sizes):
             ),
             "reentry": (
                 dims, lambda seed, **_: (seed == 2).astype(np.int8), described("again", **flags("no", "yes")),
+            ),
+        },
+        sizes,
+    )  # fmt: skip
+
+
+def one_mode(**sizes):
+    dims = ("parameterization", "link", "optimizer", "learning_rate")
+    words = ("settles", "approaches", "cycles", "forgets", "unstable", "outside_image", "not_computed")
+    return dataset(
+        {
+            "behaviour": (
+                (*dims, "start_ratio", "memory_length"),
+                lambda memory_length, learning_rate, **_: ((memory_length + learning_rate) % 7).astype(np.int8),
+                described("what training does", **flags(*words)),
+            ),
+            "largest_stable_step": (
+                (*dims, "memory_length"), lambda memory_length, **_: 1.0 / (1 + memory_length), described("step"),
             ),
         },
         sizes,

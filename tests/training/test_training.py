@@ -34,7 +34,7 @@ def test_a_run_freezes_at_its_first_nonfinite_step_and_holds_no_nan():
     def loss(w, step):
         return jnp.where(step == 5, jnp.nan, w**2)
 
-    seen = run(loss, jnp.float32(1.0), optax.sgd(0.1), steps=20, observe=lambda w, g: (w, g), records=4)
+    seen = run(loss, jnp.float32(1.0), optax.sgd(0.1), steps=20, observe=lambda w, g, state: (w, g), records=4)
     assert int(seen.nonfinite_step) == 5
     assert float(seen.parameters) == pytest.approx(0.8**5)
     assert np.isfinite(seen.losses).all() and seen.losses.shape == (21,)
@@ -46,7 +46,7 @@ def test_a_run_freezes_at_its_first_nonfinite_step_and_holds_no_nan():
 
 def test_a_gradient_that_is_no_number_is_recorded_as_infinite():
     seen = run(lambda w, step: jnp.sqrt(w - 1) * w, jnp.float32(0.5), optax.sgd(0.1), steps=4,
-               observe=lambda w, g: g, records=4)  # fmt: skip
+               observe=lambda w, g, state: g, records=4)  # fmt: skip
     assert int(seen.nonfinite_step) == 0 and np.isposinf(seen.observations).all()
 
 
