@@ -70,5 +70,6 @@ def _panel(axes: Axes, data: xr.Dataset, words: list[str]) -> None:
         axes.plot(length, line, color=colour, linewidth=width)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_ylim(rate.min(), rate.max())
+    alone = 3.0 if rate.min() == rate.max() else 1.0  # an axis needs two ends
+    axes.set_ylim(rate.min() / alone, rate.max() * alone)
     axes.grid(visible=False)
