@@ -101,6 +101,14 @@ def _activations() -> Rows:
     ]
 
 
+def _claims() -> Rows:
+    from stablessm.claims import CLAIMS
+
+    return [("claim", "what is claimed", "source", "decided from")] + [
+        (one.key, one.text, one.source, ", ".join(one.reads)) for one in CLAIMS.values()
+    ]
+
+
 KINDS: dict[str, Callable[[], Rows]] = {
     "parameterizations": _parameterizations,
     "targets": _targets,
@@ -113,6 +121,7 @@ KINDS: dict[str, Callable[[], Rows]] = {
     "benchmarks": _benchmarks,
     "layers": _layers,
     "activations": _activations,
+    "claims": _claims,
 }
 
 

@@ -1,4 +1,4 @@
-"""`stablessm reproduce`: the main job in one command: run, analyse, draw, verify, report."""
+"""`stablessm reproduce`: the main job in one command: run, analyse, draw, verify, decide the claims."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ MAIN_JOB = (
     "digits",
 )
 _VERDICTS = "verdicts"
+_CLAIMS = "claims"
 
 
 def reproduce(
@@ -53,7 +54,7 @@ def reproduce(
     out: Out = None,
     data: DataFolder = None,
 ) -> None:
-    """Run experiments, reduce and draw them, verify every map, and print what came out.
+    """Run experiments, reduce and draw them, verify every map, decide the published claims, and print what came out.
 
     What is there already and made from the same by the same code is left as it is.
 
@@ -90,6 +91,8 @@ def reproduce(
         if verdicts is not None:
             with writing():
                 done += _say_saved(made.make(_VERDICTS, (), partial(_write_verdicts, where, verdicts)))
+    if not experiments:
+        done += _decide_claims(where, made, scale)
     for spec in specs:
         _summarise(spec, where)
     count = f"{len(specs)} experiment{'s' * (len(specs) > 1)}"
@@ -108,6 +111,19 @@ def _reduce_and_draw(spec: Spec, where: Places, made: Made) -> int:
     if made.is_current(step, [raw]):
         return 0
     return _say_saved(made.make(step, [raw], lambda: [*analyse_experiment(spec, where), *draw_experiment(spec, where)]))
+
+
+def _decide_claims(where: Places, made: Made, scale: str) -> int:
+    """Write the page of claims, unless it is made already from the datasets that there are."""
+    from stablessm.cli.claims import evidence_files, write_claims
+    from stablessm.cli.pipeline import writing
+
+    inputs = list(evidence_files(where, scale).values())
+    step = f"{_CLAIMS}, {scale}"
+    if made.is_current(step, inputs):
+        return 0
+    with writing():
+        return _say_saved(made.make(step, inputs, lambda: write_claims(where, scale)))
 
 
 def _write_verdicts(where: Places, verdicts: Callable[[], str]) -> list[Path]:

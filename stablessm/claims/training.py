@@ -1,0 +1,177 @@
+"""Claims about trained models: perturbation errors, learning rates and gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from stablessm.claims.record import CONDITIONAL, CONFIRMED, NOT_CONFIRMED, UNDECIDED, Evidence, Finding
+
+_STABLE = ["exp", "softplus", "best"]
+
+
+def _number(value: float) -> str:
+    return "never" if np.isinf(value) else f"{value:.2g}"
+
+
+def _by_width(values: xr.DataArray) -> str:
+    return ", ".join(
+        f"m = {int(width)}: {_number(float(one))}" for width, one in zip(values["width"].values, values, strict=True)
+    )
+
+
+def shifts_left(evidence: Evidence) -> Finding:
+    """Whether the beta of explosion of direct falls with the width: published form and exact norm."""
+    found = evidence.at(
+        "perturbation.perturbation_radius", "width", "seed", parameterization="direct", discretisation="euler"
+    )
+    own, published = found["median_loss_explosion_beta"], found["published_explosion_beta"]
+    long = evidence.at(
+        "perturbation.perturbation_radius", "width", "seed", parameterization="direct", discretisation="zero_order_hold"
+    ).isel(error_horizon=-1)
+    slope, error = float(long["width_slope"]), float(long["width_slope_error"])
+    numbers = (
+        f"beta where the sampled loss passes 1e6: {_by_width(own)} (published {_by_width(published.dropna('width'))}); "
+        f"slope of log beta in log m under zero-order hold over {int(long['error_horizon'])} steps "
+        f"{slope:.2f} +- {error:.2f}"
+    )
+    falls = float(own[-1]) < float(own[0]) and slope < -2 * error
+    return Finding(
+        CONFIRMED if falls else NOT_CONFIRMED,
+        numbers,
+        "" if falls else "training leaves the slowest decay near the inverse of its horizon at every m",
+    )
+
+
+def never_explodes(evidence: Evidence) -> Finding:
+    """Whether no stable map explodes, by discretisation."""
+    found = evidence.at("perturbation.perturbation_radius", "discretisation", "width", "seed", parameterization=_STABLE)
+    finite = {
+        str(step): np.isfinite(found["explosion_beta"].sel(discretisation=step)).any(
+            [d for d in found["explosion_beta"].dims if d not in ("parameterization", "discretisation")]
+        )
+        for step in found["discretisation"].values
+    }
+    words = {
+        step: ", ".join(map(str, one["parameterization"].values[one.values])) or "none" for step, one in finite.items()
+    }
+    numbers = "; ".join(f"{step.replace('_', ' ')}: explodes {what}" for step, what in words.items())
+    if all(what == "none" for what in words.values()):
+        return Finding(CONFIRMED, numbers)
+    if words.get("zero_order_hold") == "none":
+        return Finding(CONDITIONAL, numbers, "under zero-order hold; Euler's step has a stability limit of its own")
+    return Finding(NOT_CONFIRMED, numbers)
+
+
+def _rates(evidence: Evidence) -> xr.DataArray:
+    found = evidence.at(
+        "largest_rate", "optimizer", "seed", parameterization=["direct", *_STABLE], width=64, target="polynomial"
+    )
+    return found["largest_stable_learning_rate"]
+
+
+def _spread(values: xr.DataArray) -> str:
+    low, middle, high = (float(one) for one in (values.min(), values.median(), values.max()))
+    return f"{middle:.2g} [{low:.2g}, {high:.2g}]"
+
+
+def _by_optimizer(rates: xr.DataArray) -> str:
+    return "; ".join(
+        f"{str(optimizer).replace('_', ' ')}: "
+        + ", ".join(
+            f"{label} {_spread(rates.sel(optimizer=optimizer, parameterization=label))}"
+            for label in rates["parameterization"].values
+        )
+        for optimizer in rates["optimizer"].values
+    )
+
+
+def larger_rates(evidence: Evidence) -> Finding:
+    """Whether the worst stable map survives a larger rate than direct on every seed, by optimiser."""
+    rates = _rates(evidence)
+    ratios = rates.sel(parameterization=_STABLE).min("parameterization") / rates.sel(parameterization="direct")
+    smallest = ratios.min("seed")
+    numbers = (
+        "largest stable rate of the worst stable map over that of direct, median and range over seeds: "
+        + ", ".join(
+            f"{str(one).replace('_', ' ')} {_spread(ratios.sel(optimizer=one))}" for one in ratios["optimizer"].values
+        )
+    )
+    if (smallest > 1).all():
+        return Finding(CONFIRMED, numbers)
+    if (smallest > 1).any():
+        holding = [str(one).replace("_", " ") for one in smallest["optimizer"].values[(smallest > 1).values]]
+        return Finding(CONDITIONAL, numbers, f"with {' and '.join(holding)}; not on every seed otherwise")
+    return Finding(NOT_CONFIRMED, numbers)
+
+
+def best_largest(evidence: Evidence) -> Finding:
+    """Whether best survives a larger rate than exp and softplus on every seed, by optimiser."""
+    rates = _rates(evidence)
+    best = rates.sel(parameterization="best")
+    others = rates.sel(parameterization=["exp", "softplus"]).max("parameterization")
+    wins = ((best > others).mean("seed")).to_series()
+    numbers = f"medians and ranges over seeds: {_by_optimizer(rates)}"
+    if (wins == 1).all():
+        return Finding(CONFIRMED, numbers)
+    if (wins == 0).all():
+        return Finding(NOT_CONFIRMED, numbers)
+    with_all = [str(one).replace("_", " ") for one, share in wins.items() if share == 1]
+    if with_all:
+        return Finding(CONDITIONAL, numbers, f"with {', '.join(with_all)}")
+    return Finding(NOT_CONFIRMED, numbers, "best is ahead on some seeds only")
+
+
+def smooth(evidence: Evidence) -> Finding:
+    """Whether the ratio of best is the smallest most of the time, and changes least from step to step."""
+    found = evidence.at("gradient_ratio.ratio_along_training", parameterization=["direct", *_STABLE])["median_ratio"]
+    rough = np.abs(np.log(found).diff("step")).max("step")
+    smallest = (found.argmin("parameterization") == list(found["parameterization"].values).index("best")).mean()
+    numbers = "largest step-to-step change of log(gradient over weight): " + ", ".join(
+        f"{label} {float(one):.2g}" for label, one in zip(rough["parameterization"].values, rough, strict=True)
+    )
+    numbers += f"; best has the smallest ratio at {100 * float(smallest):.0f}% of the recorded steps"
+    holds = (
+        str(rough["parameterization"].values[int(rough.argmin("parameterization"))]) == "best" and float(smallest) > 0.5
+    )
+    return Finding(CONFIRMED if holds else NOT_CONFIRMED, numbers)
+
+
+def direct_fails(evidence: Evidence) -> Finding:
+    """Whether direct, at its best rate, is behind the stable maps by more than the noise."""
+    found = evidence.at("digits.accuracy", "learning_rate", parameterization=["direct", *_STABLE])
+    accuracy, error = found["best_accuracy"], found["best_accuracy_error"]
+    numbers = "test accuracy on digits at the best rate: " + ", ".join(
+        f"{label} {float(one):.3f} +- {float(other):.3f}"
+        for label, one, other in zip(accuracy["parameterization"].values, accuracy, error, strict=True)
+    )
+    gap = accuracy.drop_sel(parameterization="direct").min() - accuracy.sel(parameterization="direct")
+    if float(gap) > 0.1:
+        return Finding(CONFIRMED, numbers)
+    noise = 2 * float(np.hypot(error.sel(parameterization="direct"), error.drop_sel(parameterization="direct").max()))
+    if abs(float(gap)) > noise:
+        return Finding(UNDECIDED, numbers)
+    return Finding(
+        NOT_CONFIRMED, numbers, "from the same eigenvalues; the published baseline starts at the unstable +0.5"
+    )
+
+
+def nonlinear(evidence: Evidence) -> Finding:
+    """Whether direct moves more than the stable maps, by what is perturbed."""
+    found = evidence.at("nonlinear_perturbation", "activation", "perturbed", parameterization=["direct", *_STABLE])
+    moved = found["largest_perturbation_distance"].sel(beta=0.01, method="nearest")
+    moved = moved.max("activation")
+    recurrent, every = moved.sel(perturbed="recurrent"), moved.sel(perturbed="all")
+    ratio = float(recurrent.sel(parameterization="direct") / recurrent.sel(parameterization=_STABLE).max())
+    other = float(every.sel(parameterization="direct") / every.sel(parameterization=_STABLE).max())
+    numbers = (
+        f"weights moved by 0.01, error of direct over the largest of the stable maps: {ratio:.2g} (recurrent weights), "
+        f"{other:.2g} (all weights)"
+    )
+    if ratio > 2 and other > 2:
+        return Finding(CONFIRMED, numbers)
+    if ratio > 2:
+        return Finding(
+            CONDITIONAL, numbers, "where the recurrent weights alone move; with all of them the readout decides"
+        )
+    return Finding(NOT_CONFIRMED, numbers)
