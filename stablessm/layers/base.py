@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
@@ -34,6 +35,13 @@ class Layer(eqx.Module):
     @abstractmethod
     def eigenvalues(self) -> Array:
         """Return the eigenvalues of the recurrence; shape (0,) of a layer without one."""
+
+    def roles(self) -> Mapping[str, Sequence[Array | None]]:
+        """Return its own weights that are for something special: "recurrent" those of its poles, "step" of step sizes.
+
+        An optimiser may treat them otherwise than the rest (`models.roles`). None stands for a weight it does not have.
+        """
+        return {}
 
     @abstractmethod
     def kernel(self, length: int) -> Array:

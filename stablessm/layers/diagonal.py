@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import equinox as eqx
@@ -56,6 +57,10 @@ class Diagonal(Layer):
     step_size: eqx.AbstractVar[float]
     discretisation: eqx.AbstractVar[Discretisation]
     memoryless: eqx.AbstractVar[int]
+
+    def roles(self) -> Mapping[str, Sequence[Array | None]]:
+        """Return weight and phase as "recurrent"."""
+        return {"recurrent": (self.weight, self.phase)}
 
     def eigenvalues(self) -> Array:
         """Return lambda, shape (states,): continuous-time or discrete-time, real or complex as at the start."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -132,6 +134,11 @@ class S4(Layer):
     def pairs(self) -> bool:
         """Whether each state stands for itself and its conjugate."""
         return self.frequency is not None
+
+    def roles(self) -> Mapping[str, Sequence[Array | None]]:
+        """Return Lambda, P, Q and B as "recurrent", as published runs group them, and the weight of dt as "step"."""
+        recurrent = (self.weight, self.frequency, self.low_rank, self.untied, self.input_weight)
+        return {"recurrent": recurrent, "step": (self.step_weight,)}
 
     def step_size(self) -> Array:
         """Return dt of each channel, shape (channels,)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import equinox as eqx
@@ -136,6 +137,10 @@ class Stepped(Layer):
     def modes(self) -> Modes:
         """The raw weights and frequencies as they stand for eigenvalues."""
         return Modes(self.weight, self.frequency)
+
+    def roles(self) -> Mapping[str, Sequence[Array | None]]:
+        """Return weight and frequency as "recurrent", the weight of the step size as "step"."""
+        return {"recurrent": (self.weight, self.frequency), "step": (self.step_weight,)}
 
     def step_size(self) -> Array | None:
         """Return dt, of the shape of the weight's first axis; None in discrete time."""

@@ -1,0 +1,162 @@
+"""A block: a layer of series between a norm, an activation, a mixing of the features, dropout and a residual path."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from stablessm.layers import Layer
+
+Norm = Literal["pre", "post", "none"]
+Mixing = Literal["glu", "linear", "none"]
+NORMS: tuple[Norm, ...] = ("pre", "post", "none")
+MIXINGS: tuple[Mixing, ...] = ("glu", "linear", "none")
+
+
+class Block(Layer):
+    """x + drop(mix(drop(gelu(layer(norm x))))), or with the norm behind the sum.
+
+    Dropout draws one mask for a series and keeps it at all times: a feature that is dropped is dropped throughout.
+
+    Attributes:
+        layer: the layer of series, as many features out as in.
+        norm: layer norm over the features; None for none.
+        mixing: linear map of the features, to twice as many under a gate; None for none.
+        dropout: Equinox's, applied to one mask a series.
+        prenorm: whether the norm stands before the layer, or behind the sum.
+        gated: whether the mixing is a gated linear unit.
+        residual: whether x is added.
+
+    References: Gu, Goel and Re, S4 (ICLR 2022); Smith et al., S5 (ICLR 2023).
+    """
+
+    layer: Layer
+    norm: eqx.nn.LayerNorm | None
+    mixing: eqx.nn.Linear | None
+    dropout: eqx.nn.Dropout
+    prenorm: bool = eqx.field(static=True)
+    gated: bool = eqx.field(static=True)
+    residual: bool = eqx.field(static=True)
+
+    def __init__(
+        self,
+        layer: Layer,
+        *,
+        norm: Norm = "pre",
+        mixing: Mixing = "glu",
+        dropout: float = 0.0,
+        residual: bool = True,
+        key: Array,
+    ) -> None:
+        """Make a block around a layer.
+
+        Args:
+            layer: one that gives as many features as it takes.
+            norm: "pre", "post" or "none".
+            mixing: "glu", "linear" or "none".
+            dropout: share of the features that is dropped, from 0 up to but not 1.
+            residual: whether the input is added.
+            key: PRNG key of the mixing.
+
+        Raises:
+            ValueError: a layer of other shapes, an unknown norm or mixing, a share outside [0, 1).
+
+        Example:
+            >>> from stablessm import PARAMETERIZATIONS
+            >>> from stablessm.layers import S4D
+            >>> layer = S4D(PARAMETERIZATIONS["exp"], -jnp.ones(4), inputs=6, key=jax.random.key(0))
+            >>> Block(layer, key=jax.random.key(1))(jnp.ones((5, 6)))[0].shape
+            (5, 6)
+        """
+        for name, value, known in (("norm", norm, NORMS), ("mixing", mixing, MIXINGS)):
+            if value not in known:
+                raise ValueError(f"`{name}` must be one of {', '.join(known)}, but got {value!r}")
+        if not 0 <= dropout < 1:
+            raise ValueError(f"`dropout` must lie in [0, 1), but got {dropout}")
+        width = layer.inputs
+        if width is None or layer.outputs != width:
+            raise ValueError(
+                f"the layer of a block must give as many features as it takes, but takes {width} and gives "
+                f"{layer.outputs}"
+            )
+        self.layer, self.prenorm, self.gated, self.residual = layer, norm == "pre", mixing == "glu", residual
+        self.norm = None if norm == "none" else eqx.nn.LayerNorm(width)
+        self.mixing = None if mixing == "none" else eqx.nn.Linear(width, (1 + self.gated) * width, key=key)
+        self.dropout = eqx.nn.Dropout(dropout)
+
+    @property
+    def inputs(self) -> int:
+        """Number of features."""
+        return self.layer.inputs
+
+    @property
+    def outputs(self) -> int:
+        """Number of features."""
+        return self.layer.inputs
+
+    @property
+    def is_linear(self) -> bool:
+        """False: the activation is not."""
+        return False
+
+    def eigenvalues(self) -> Array:
+        """Return those of the layer."""
+        return self.layer.eigenvalues()
+
+    def kernel(self, length: int) -> Array:
+        """Raise: a block has no kernel; `block.layer.kernel` is that of its layer.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError("a block is not linear, so that it has no kernel; its layer has one")
+
+    def initial_state(self) -> Any:
+        """Return that of the layer."""
+        return self.layer.initial_state()
+
+    def step(self, state: Any, x: Array) -> tuple[Any, Array]:
+        """Advance by one step, without dropout.
+
+        Args:
+            state: of the layer.
+            x: shape (features,).
+        """
+        state, y = self.layer.step(state, self._before(x[None])[0])
+        return state, self._after(x[None], y[None], None)[0]
+
+    def __call__(self, x: Array, state: Any = None, *, key: Array | None = None) -> tuple[Array, Any]:
+        """Run over a series.
+
+        Args:
+            x: shape (time, features); may be empty.
+            state: of the layer, before the first step; the initial one by default.
+            key: PRNG key of dropout; None for none, as in evaluation.
+
+        Returns:
+            (y, state): outputs of shape (time, features), and the state after the last step.
+        """
+        y, state = self.layer(self._before(x), state)
+        return self._after(x, y, key), state
+
+    def _before(self, x: Array) -> Array:
+        return jax.vmap(self.norm)(x) if self.prenorm and self.norm is not None else x
+
+    def _after(self, x: Array, y: Array, key: Array | None) -> Array:
+        first, second = (None, None) if key is None else jax.random.split(key)
+        y = self._dropped(jax.nn.gelu(y), first)
+        if self.mixing is not None:
+            y = jax.vmap(self.mixing)(y)
+            y = jax.nn.glu(y) if self.gated else y
+        y = self._dropped(y, second)
+        y = x + y if self.residual else y
+        return jax.vmap(self.norm)(y) if not self.prenorm and self.norm is not None else y
+
+    def _dropped(self, y: Array, key: Array | None) -> Array:
+        if key is None:
+            return y
+        return y * self.dropout(jnp.ones(y.shape[1:], y.dtype), key=key)

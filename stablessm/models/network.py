@@ -1,0 +1,192 @@
+"""Networks: an encoder, blocks, and a head for what is asked of a series."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from stablessm.models.block import Block
+
+Purpose = Literal["classification", "regression", "language", "next_value"]
+PURPOSES: dict[str, str] = {
+    "classification": "one vector of logits a series, from the mean over its time",
+    "regression": "outputs at every step",
+    "language": "logits of the next token at every step, from the tokens before it",
+    "next_value": "outputs at every step, from the values before it",
+}
+_GENERATES = ("language", "next_value")
+
+
+class Network(eqx.Module):
+    """y = decoder(norm(blocks(encoder(x)))), pooled over time or not.
+
+    A network that generates sees at step k what came before it: in a full pass its input is shifted right by one, the
+    first being 0 (the vector 0, where the input is a token); in `step` it is handed the last value, and nothing is
+    shifted.
+
+    Attributes:
+        encoder: linear map of the features, or embedding of tokens.
+        blocks: the blocks, the first one next to the encoder.
+        norm: layer norm behind the last block, where blocks have theirs in front; None for none.
+        decoder: linear map to the outputs.
+        purpose: a key of `PURPOSES`.
+
+    References: Gu, Goel and Re, S4 (ICLR 2022), section 3.4.
+    """
+
+    encoder: eqx.nn.Linear | eqx.nn.Embedding
+    blocks: tuple[Block, ...]
+    norm: eqx.nn.LayerNorm | None
+    decoder: eqx.nn.Linear
+    purpose: Purpose = eqx.field(static=True)
+
+    def __init__(
+        self, blocks: Sequence[Block], *, purpose: Purpose, outputs: int, inputs: int = 1, tokens: int = 0, key: Array
+    ) -> None:
+        """Put blocks between an encoder and a head.
+
+        Args:
+            blocks: at least one, all of one width.
+            purpose: a key of `PURPOSES`.
+            outputs: number of classes, of tokens or of values.
+            inputs: number of features of the series; unused where there are tokens.
+            tokens: size of the vocabulary of a series of tokens; 0 for a series of values.
+            key: PRNG key of encoder and decoder.
+
+        Raises:
+            ValueError: no block, blocks of several widths, an unknown purpose, or sizes below 1.
+
+        Example:
+            >>> from stablessm import PARAMETERIZATIONS
+            >>> from stablessm.layers import S4D
+            >>> layer = S4D(PARAMETERIZATIONS["best"], -jnp.ones(4), inputs=6, key=jax.random.key(0))
+            >>> block = Block(layer, key=jax.random.key(1))
+            >>> Network([block], purpose="classification", outputs=10, key=jax.random.key(2))(jnp.ones((5, 1)))[0].shape
+            (10,)
+        """
+        self.blocks = tuple(blocks)
+        if purpose not in PURPOSES:
+            raise ValueError(f"`purpose` must be one of {', '.join(PURPOSES)}, but got {purpose!r}")
+        if len({block.inputs for block in self.blocks}) != 1:
+            raise ValueError(f"blocks must all have one width, but got {[block.inputs for block in self.blocks]}")
+        if outputs < 1 or inputs < 1 or tokens < 0:
+            raise ValueError(
+                f"`outputs` and `inputs` must be at least 1 and `tokens` at least 0, but got {outputs}, {inputs} and "
+                f"{tokens}"
+            )
+        if purpose == "language" and not tokens:
+            raise ValueError("a language model needs `tokens`, the size of its vocabulary")
+        width, (first, last) = self.blocks[0].inputs, jax.random.split(key)
+        self.encoder = eqx.nn.Embedding(tokens, width, key=first) if tokens else eqx.nn.Linear(inputs, width, key=first)
+        self.norm = (
+            eqx.nn.LayerNorm(width) if any(block.prenorm and block.norm is not None for block in self.blocks) else None
+        )
+        self.decoder = eqx.nn.Linear(width, outputs, key=last)
+        self.purpose = purpose
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether a series is one of tokens."""
+        return isinstance(self.encoder, eqx.nn.Embedding)
+
+    def initial_state(self) -> tuple[Any, ...]:
+        """Return the initial states of the blocks."""
+        return tuple(block.initial_state() for block in self.blocks)
+
+    def step(self, state: tuple[Any, ...], x: Array) -> tuple[tuple[Any, ...], Array]:
+        """Advance by one step: what follows x, where the network generates.
+
+        Args:
+            state: those of the blocks.
+            x: shape (inputs,), or one token.
+
+        Returns:
+            (state, y): y of shape (outputs,).
+
+        Raises:
+            ValueError: the network classifies whole series.
+        """
+        if self.purpose == "classification":
+            raise ValueError("a classifier answers for a whole series, and has no steps")
+        y, states = self.encoder(x), []
+        for block, own in zip(self.blocks, state, strict=True):
+            own, y = block.step(own, y)
+            states.append(own)
+        return tuple(states), self._decoded(y[None])[0]
+
+    def start(self) -> tuple[tuple[Any, ...], Array]:
+        """Return (state, y) before anything has been seen: what a network that generates says of the first step.
+
+        Raises:
+            ValueError: the network does not generate.
+        """
+        if self.purpose not in _GENERATES:
+            raise ValueError(f"a network for {self.purpose} does not generate")
+        y, states = self._silence(), []
+        for block in self.blocks:
+            own, y = block.step(block.initial_state(), y)
+            states.append(own)
+        return tuple(states), self._decoded(y[None])[0]
+
+    def __call__(
+        self,
+        x: Array,
+        state: tuple[Any, ...] | None = None,
+        *,
+        length: Array | int | None = None,
+        key: Array | None = None,
+    ) -> tuple[Array, tuple[Any, ...]]:
+        """Run over a series.
+
+        Args:
+            x: shape (time, inputs), or (time,) of tokens.
+            state: of the blocks, before the first step; the initial ones by default. A network that generates and goes
+                on from a state has seen the value before x[0] already: use `step`.
+            length: number of steps that count in the mean of a classifier, the others being padding; all by default.
+            key: PRNG key of dropout; None for none, as in evaluation.
+
+        Returns:
+            (y, state): y of shape (outputs,) for a classifier, else (time, outputs); states after the last step.
+
+        Raises:
+            ValueError: a state is handed to a network that generates, or a length to one that does not classify.
+        """
+        if state is not None and self.purpose in _GENERATES:
+            raise ValueError("a network that generates goes on from a state by `step`: its full pass begins anew")
+        if length is not None and self.purpose != "classification":
+            raise ValueError("`length` is of the mean over time, which a classifier alone takes")
+        y, states = jax.vmap(self.encoder)(x), []
+        if self.purpose in _GENERATES:
+            y = jnp.concatenate([self._silence()[None], y[:-1]])[: len(x)]
+        keys = [None] * len(self.blocks) if key is None else jax.random.split(key, len(self.blocks))
+        for block, own, one in zip(self.blocks, state or (None,) * len(self.blocks), keys, strict=True):
+            y, own = block(y, own, key=one)
+            states.append(own)
+        if self.purpose == "classification":
+            return self.decoder(_mean(self._normed(y), length)), tuple(states)
+        return self._decoded(y), tuple(states)
+
+    def _silence(self) -> Array:
+        """What stands before the first step: the vector 0 for tokens, the encoded value 0 else."""
+        if self.has_tokens:
+            return jnp.zeros(self.encoder.weight.shape[1], self.encoder.weight.dtype)
+        return self.encoder(jnp.zeros(self.encoder.in_features, self.encoder.weight.dtype))
+
+    def _normed(self, y: Array) -> Array:
+        return y if self.norm is None else jax.vmap(self.norm)(y)
+
+    def _decoded(self, y: Array) -> Array:
+        return jax.vmap(self.decoder)(self._normed(y))
+
+
+def _mean(y: Array, length: Array | int | None) -> Array:
+    """The mean over the first `length` steps; of no steps it is 0."""
+    if length is None:
+        return y.sum(0) / max(y.shape[0], 1)
+    counts = (jnp.arange(y.shape[0]) < length)[:, None]
+    return jnp.where(counts, y, 0).sum(0) / jnp.maximum(length, 1)

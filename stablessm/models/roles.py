@@ -1,0 +1,55 @@
+"""What a weight is for: recurrent, of the step size, or anything else. Optimisers group weights by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import equinox as eqx
+import jax
+
+from stablessm.layers import Layer
+
+REST = "rest"
+
+
+def layers_of(model: Any) -> Iterator[Layer]:
+    """Yield every layer inside of a model, and the model itself where it is one; outer ones first.
+
+    Args:
+        model: any pytree.
+    """
+    if isinstance(model, Layer):
+        yield model
+
+    def inner(node: Any) -> bool:
+        return node is not model and isinstance(node, Layer)
+
+    for node in jax.tree.leaves(model, is_leaf=inner):
+        if inner(node):
+            yield from layers_of(node)
+
+
+def roles(model: Any) -> Any:
+    """Return the role of every trained array, a pytree of the model's shape: what its layers say, else "rest".
+
+    Args:
+        model: any pytree of layers and other modules. What is no array of floats has no role: None.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from stablessm import PARAMETERIZATIONS
+        >>> from stablessm.layers import S4D
+        >>> layer = S4D(PARAMETERIZATIONS["exp"], -jnp.ones(4), inputs=2, key=jax.random.key(0))
+        >>> found = roles(layer)
+        >>> found.weight, found.step_weight, found.readout
+        ('recurrent', 'step', 'rest')
+    """
+    said = {
+        id(weight): role
+        for layer in layers_of(model)
+        for role, weights in layer.roles().items()
+        for weight in weights
+        if weight is not None
+    }
+    return jax.tree.map(lambda leaf: said.get(id(leaf), REST), eqx.filter(model, eqx.is_inexact_array))

@@ -1,0 +1,136 @@
+"""Blocks and networks: two modes that agree, dropout tied over time, padding that does not count, causal generation."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from stablessm import PARAMETERIZATIONS
+from stablessm.layers import LRU, S4D
+from stablessm.models import Block, Network, Stack, layers_of, roles
+
+KEY = jax.random.key(0)
+WIDTH, TIME = 4, 9
+
+
+def layer(kind=S4D, key=KEY):
+    link = "continuous" if kind is S4D else "exponential"
+    map_ = PARAMETERIZATIONS["exp"].replace(link=link)
+    poles = -jnp.array([0.1, 0.5]) if kind is S4D else jnp.array([0.9, 0.5])
+    return kind(map_, poles, inputs=WIDTH, key=key)
+
+
+def network(purpose, *, outputs=3, tokens=0, **block):
+    keys = jax.random.split(KEY, 5)
+    blocks = [Block(layer(kind, keys[0]), key=key, **block) for kind, key in zip((S4D, LRU), keys[1:3], strict=True)]
+    return Network(blocks, purpose=purpose, outputs=outputs, inputs=2, tokens=tokens, key=keys[3])
+
+
+def values(seed=1):
+    return jax.random.normal(jax.random.key(seed), (TIME, 2))
+
+
+def stepped(model, state, x):
+    return jax.lax.scan(lambda state, one: model.step(state, one), state, x)
+
+
+@pytest.mark.parametrize(
+    ("norm", "mixing", "residual"), [("pre", "glu", True), ("post", "linear", True), ("none", "none", False)]
+)
+def test_a_block_steps_as_it_runs_and_any_split_of_it_is_the_same(norm, mixing, residual):
+    block = Block(layer(), norm=norm, mixing=mixing, residual=residual, key=KEY)
+    x = jax.random.normal(KEY, (TIME, WIDTH))
+
+    @eqx.filter_jit
+    def both(block, x):
+        first, middle = block(x[:4])
+        second, _ = block(x[4:], middle)
+        return block(x)[0], stepped(block, block.initial_state(), x)[1], jnp.concatenate([first, second])
+
+    whole, *others = both(block, x)
+    for other in others:
+        np.testing.assert_allclose(other, whole, atol=2e-6)
+    assert (jnp.abs(whole - x).max() < 5) == residual or norm == "none"
+    with pytest.raises(ValueError, match="no kernel"):
+        block.kernel(3)
+
+
+def test_one_mask_of_dropout_holds_for_a_whole_series_and_another_for_the_next():
+    block = Block(layer(), norm="none", mixing="none", residual=False, dropout=0.5, key=KEY)
+    x = jax.random.normal(KEY, (TIME, WIDTH))
+    run = eqx.filter_jit(lambda key: block(x, key=key)[0] == 0)
+    dropped = np.stack([run(key) for key in jax.random.split(KEY, 12)])
+    assert (dropped == dropped[:, :1]).all()  # at all times
+    assert dropped.any() and not dropped.all() and len({one.tobytes() for one in dropped[:, 0]}) > 3
+    assert not (eqx.filter_jit(lambda: block(x)[0])() == 0).any()
+
+
+def test_a_classifier_averages_over_what_is_no_padding():
+    model = network("classification")
+    run = eqx.filter_jit(lambda x, length: model(x, length=length)[0])
+    x = values()
+    padded = x.at[6:].set(1e6)
+    np.testing.assert_allclose(run(padded, 6), eqx.filter_jit(lambda: model(x[:6])[0])(), rtol=1e-4, atol=1e-5)
+    assert jnp.abs(run(padded, 9) - run(padded, 6)).max() > 1e-3
+    np.testing.assert_array_equal(run(x, 0), model.decoder(jnp.zeros(WIDTH)))  # of nothing, and not NaN
+    with pytest.raises(ValueError, match="whole series"):
+        model.step(model.initial_state(), x[0])
+
+
+@pytest.mark.parametrize("tokens", [0, 7])
+def test_a_network_that_generates_sees_only_what_came_before(tokens):
+    model = network("language" if tokens else "next_value", outputs=tokens or 2, tokens=tokens)
+    x = jax.random.randint(KEY, (TIME,), 0, tokens) if tokens else values()
+    later = x.at[5].set((x[5] + 1) % tokens if tokens else x[5] + 1)
+
+    @eqx.filter_jit
+    def run(model, x, later):
+        state, first = model.start()
+        return model(x)[0], model(later)[0], first, stepped(model, state, x)[1]
+
+    y, other, first, steps = run(model, x, later)
+    assert y.shape == (TIME, tokens or 2)
+    np.testing.assert_allclose(other[:6], y[:6], atol=1e-5)
+    assert jnp.abs(other[6] - y[6]).max() > 1e-4
+    np.testing.assert_allclose(jnp.concatenate([first[None], steps[:-1]]), y, atol=1e-5)  # decoding shifts nothing
+    with pytest.raises(ValueError, match="begins anew"):
+        model(x, model.initial_state())
+
+
+def test_a_regression_goes_on_from_its_state():
+    model, x = network("regression"), values()
+
+    @eqx.filter_jit
+    def run(model, x):
+        first, middle = model(x[:4])
+        return model(x)[0], jnp.concatenate([first, model(x[4:], middle)[0]])
+
+    whole, parted = run(model, x)
+    np.testing.assert_allclose(parted, whole, atol=2e-6)
+    with pytest.raises(ValueError, match="does not generate"):
+        model.start()
+
+
+def test_roles_are_what_the_layers_say_whatever_they_are_wrapped_in():
+    model = network("regression")
+    found = roles(model)
+    s4d, lru = found.blocks[0].layer, found.blocks[1].layer
+    assert (s4d.weight, s4d.step_weight, s4d.readout, lru.weight) == ("recurrent", "step", "rest", "recurrent")
+    assert found.encoder.weight == found.blocks[0].mixing.weight == found.decoder.bias == "rest"
+    assert jax.tree.structure(found) == jax.tree.structure(eqx.filter(model, eqx.is_inexact_array))
+    assert roles(Stack([layer()])).layers[0].weight == "recurrent"
+    assert [type(one).__name__ for one in layers_of(model)] == ["Block", "S4D", "Block", "LRU"]
+
+
+def test_bad_shapes_get_a_sentence():
+    with pytest.raises(ValueError, match="glu, linear, none"):
+        Block(layer(), mixing="mlp", key=KEY)
+    with pytest.raises(ValueError, match=r"\[0, 1\)"):
+        Block(layer(), dropout=1.0, key=KEY)
+    block = Block(layer(), key=KEY)
+    for purpose, tokens, words in (("speech", 0, "classification"), ("language", 0, "vocabulary")):
+        with pytest.raises(ValueError, match=words):
+            Network([block], purpose=purpose, outputs=2, tokens=tokens, key=KEY)
+    with pytest.raises(ValueError, match="one width"):
+        Network([], purpose="regression", outputs=2, key=KEY)
