@@ -10,13 +10,13 @@ reproduce: $(READY)
 	$(BIN)/stablessm reproduce
 
 test: $(READY) lint
-	$(BIN)/python -m pytest -n 2 -m "not float64"
-	JAX_ENABLE_X64=1 $(BIN)/python -m pytest -n 2 -m float64
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not float64"
+	JAX_ENABLE_X64=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m float64
 
 # Every case of the matrices, and the slow tests.
 test-full: $(READY) lint
-	$(BIN)/python -m pytest -n 2 --full -m "not float64"
-	JAX_ENABLE_X64=1 $(BIN)/python -m pytest -n 2 --full -m float64
+	$(BIN)/python -m pytest -n 2 --dist worksteal --full -m "not float64"
+	JAX_ENABLE_X64=1 $(BIN)/python -m pytest -n 2 --dist worksteal --full -m float64
 
 # The quick learning-rate sweep on a GPU and on the CPU, and how far they are apart; needs JAX's GPU plugin.
 gpu: $(READY)

@@ -1,13 +1,27 @@
-"""Session set-up: which tests run. 64-bit floats have a process of their own; large matrices of cases are thinned."""
+"""Session set-up: which tests run, and what they share. 64-bit floats have a process of their own.
+
+`make test` must stay below eight minutes on two cores, so a new test is cheap: it asks for the smallest case that can
+fail, a fixture of its module (`scope="module"`) for what several tests look at, one child process and not several, and
+the fixture `call` instead of a process where the command is the subject and not its start. Large matrices of cases are
+thinned by `matrix(n)`; what is long is `slow`. Neither may leave a behaviour without any test in `make test`. Workers
+and child processes share compiled programs and, within a session, certificates; a test whose subject is one of these
+gives a folder of its own. The float64 process reads only files that name the mark `float64` or `both_precisions`.
+"""
 
 import os
+import re
+import shutil
+import tempfile
 from collections import Counter
+from pathlib import Path
 
 import hypothesis
 import pytest
 
 _CASES = pytest.StashKey[Counter]()
 FLOAT64 = os.environ.get("JAX_ENABLE_X64", "").lower() in ("1", "true", "yes", "on")
+_MARKS_FLOAT64 = re.compile(r"mark\.float64|both_precisions")
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(tempfile.gettempdir()) / "stablessm-test-cache"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -20,6 +34,17 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.register_profile("repeatable", derandomize=True)
     if not config.getoption("--full"):
         hypothesis.settings.load_profile("repeatable")
+    if not hasattr(config, "workerinput"):  # before xdist starts its workers, which inherit it
+        cache = tempfile.mkdtemp(prefix="stablessm-test-")
+        os.environ["XDG_CACHE_HOME"] = cache
+        config.add_cleanup(lambda: shutil.rmtree(cache, ignore_errors=True))
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave files without a float64 test out of the float64 process: to import them all takes longer than its tests."""
+    if FLOAT64 and collection_path.match("test_*.py") and not _MARKS_FLOAT64.search(collection_path.read_text("utf-8")):
+        return True
+    return None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,13 +1,10 @@
 import copy
-import os
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(tempfile.gettempdir()) / "stablessm-test-cache"))
 
 
 @pytest.fixture
