@@ -12,16 +12,18 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from stablessm.netcdf import Read, Region, regions, write
 from stablessm.reading import readable
 from stablessm.writing import DatasetError as DatasetError
 from stablessm.writing import DatasetWriteError as DatasetWriteError
 from stablessm.writing import write_whole, written_whole
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 MARK = "stablessm_dataset"
 FORMAT = 1
@@ -112,6 +114,8 @@ def check(path: str | Path) -> dict[str, Any]:
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[xr.Dataset]:
     """Yield the dataset of a file, with its attributes as they were and values that are read when they are wanted."""
+    import xarray as xr
+
     with contextlib.ExitStack() as held:
         try:
             file = held.enter_context(readable(path, "dataset", DatasetError))

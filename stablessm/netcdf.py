@@ -6,13 +6,16 @@ compresses and checksums at a time, so that each is written once and nothing is 
 
 from __future__ import annotations
 
+import io
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-import h5netcdf
 import numpy as np
-import xarray as xr
+
+if TYPE_CHECKING:
+    import h5netcdf
+    import xarray as xr
 
 BLOCK = 2**20  # bytes
 
@@ -63,6 +66,8 @@ def write(file: BinaryIO, dataset: xr.Dataset, read: Read) -> None:
         OSError: the disk refuses.
         Exception: whatever `read` raises.
     """
+    import h5netcdf
+
     streamed = [name for name, variable in dataset.data_vars.items() if _is_streamed(variable)]
     rest = dataset.drop_vars(streamed)
     for variable in rest.variables.values():
@@ -78,6 +83,13 @@ def write(file: BinaryIO, dataset: xr.Dataset, read: Read) -> None:
         remembered.raise_refusal()
         raise
     remembered.raise_refusal()
+
+
+def load_libraries() -> None:
+    """Load all that `write` needs, xarray and what it looks for: a second that can pass while something else waits."""
+    import xarray as xr
+
+    write(io.BytesIO(), xr.Dataset(), lambda name, region: np.empty(0))
 
 
 def _write_variable(opened: h5netcdf.File, name: str, variable: xr.DataArray, read: Read) -> None:

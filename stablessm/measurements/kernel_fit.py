@@ -206,7 +206,7 @@ def kernel_fit(static: Mapping[str, Any], settings: KernelFitSettings, *, bias: 
     return KernelFit(
         start_of=StartOf(static["width"], settings, initialization),
         prepare=prepare,
-        zero_loss=float(losses.white_noise(jnp.zeros_like(target), target, weights=weights)),
+        zero_loss=float(jax.jit(losses.white_noise)(jnp.zeros_like(target), target, weights=weights)),
         left_domain=domain_watch(fillings, slowest),
     )
 

@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import xarray as xr
 
 from stablessm import datasets
 from stablessm.measurements.base import Measurement, Variable
@@ -20,6 +19,9 @@ from stablessm.sweeps.layout import DONE, PENDING, STATUS, Layout, fill_value
 from stablessm.sweeps.plan import Plan
 from stablessm.sweeps.results import Results
 from stablessm.sweeps.store import Store
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 TOLERANCE = 1e-5
 _MAPS = ("parameterization", "link")
@@ -66,6 +68,8 @@ def assemble(plan: Plan, store: Store, measurement: Measurement) -> Assembled:
         StoreError: a damaged store.
         SweepError: starts or initial eigenvalues differ across maps.
     """
+    import xarray as xr
+
     spec, layout, results = plan.spec, store.layout, Results(plan, store)
     names = tuple(spec.axes)
     data = {}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from stablessm.netcdf import load_libraries
 from stablessm.sweeps import stores
 from stablessm.sweeps.device import choose_devices, enable_compilation_cache
 from stablessm.sweeps.dispatch import Task, answers
@@ -93,6 +94,7 @@ def compute(
         if hiring.here:
             for combination in order:
                 programs.compile(combination)
+            load_libraries()  # of the export: Python is idle while XLA compiles
         came = answers(crew.executor, work, tasks(plan, order, set(left), crew.tasks), crew.window)
         devices = _written(came, store, progress, watch)
         compiles = len({programs.served(combination) for combination in order})

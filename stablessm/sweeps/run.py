@@ -8,8 +8,6 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import xarray as xr
-
 from stablessm import datasets
 from stablessm.sweeps.assemble import assemble
 from stablessm.sweeps.compute import compute
@@ -24,6 +22,8 @@ from stablessm.sweeps.resume import look
 from stablessm.sweeps.spec import Spec
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from stablessm.measurements.base import Measurement
 
 

@@ -6,6 +6,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any, NamedTuple
 
 import jax
@@ -15,8 +16,8 @@ import numpy as np
 from stablessm.sweeps.threads import Compilers
 
 
-class _Traced(NamedTuple):
-    lowered: Any
+class _Made(NamedTuple):
+    compiled: Future[Callable[[Any], Any]]
     shapes: Any
 
 
@@ -24,8 +25,8 @@ class Starts:
     """Starts by `Program.start` and seeds; the latest few sets are kept, for they can be large.
 
     Two programs share starts where their `start` functions are equal (hash and ==), as one function or two equal frozen
-    callables are, and where they run at one precision. `shapes` may be called from several threads; it only traces, so
-    that no thread waits for a compiler.
+    callables are, and where they run at one precision. `shapes` may be called from several threads; it traces and does not
+    wait for the compiler, which begins with it: beside the tracing of what is to be measured.
     """
 
     def __init__(self, count: int, compilers: Compilers, *, keep: int = 2) -> None:
@@ -37,19 +38,21 @@ class Starts:
             keep: how many sets to hold on to.
         """
         self._count, self._compilers, self._keep, self._lock = count, compilers, keep, threading.Lock()
-        self._traced: dict[Any, _Traced] = {}
-        self._compiled: dict[Any, Callable[[Any], Any]] = {}
+        self._made: dict[Any, _Made] = {}
         self._sets: OrderedDict[Any, tuple[Any, np.ndarray]] = OrderedDict()
 
     def shapes(self, start: Callable[[Any], Any]) -> Any:
         """Return the pytree of `jax.ShapeDtypeStruct` that `get` returns for a start function; traces it once."""
-        made = start, _precision()
+        return self._program(start).shapes
+
+    def _program(self, start: Callable[[Any], Any]) -> _Made:
+        key = start, _precision()
         with self._lock:
-            if made not in self._traced:
+            if key not in self._made:
                 lowered = jax.jit(jax.vmap(start)).lower(jax.ShapeDtypeStruct((self._count,), np.uint32))
                 shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), lowered.out_info)
-                self._traced[made] = _Traced(lowered, shapes)
-            return self._traced[made].shapes
+                self._made[key] = _Made(self._compilers.submit(lowered.compile), shapes)
+            return self._made[key]
 
     def get(self, start: Callable[[Any], Any], seeds: np.ndarray) -> tuple[Any, np.ndarray]:
         """Return the stacked starts of a set of seeds, and the hash of each.
@@ -61,17 +64,13 @@ class Starts:
         Returns:
             The pytree, with a leading axis of length count, and uint64 hashes of shape (count,).
         """
-        made = start, _precision()
-        key = (*made, seeds.tobytes())
+        key = start, _precision(), seeds.tobytes()
         if key in self._sets:
             self._sets.move_to_end(key)
             return self._sets[key]
         while len(self._sets) >= self._keep:
             self._sets.popitem(last=False)
-        if made not in self._compiled:
-            self.shapes(start)
-            self._compiled[made] = self._compilers.submit(self._traced[made].lowered.compile).result()
-        stack = self._compiled[made](seeds)
+        stack = self._program(start).compiled.result()(seeds)
         self._sets[key] = stack, hash_starts(stack, len(seeds))
         return self._sets[key]
 
