@@ -16,7 +16,7 @@ from tests.tolerances import assert_close
 pytestmark = pytest.mark.float64
 
 
-@pytest.mark.matrix(2)
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize("map_", MAPS, ids=IDS)
 def test_values_and_no_nan_in_float64(map_):
     weights = jnp.asarray(np.concatenate([-np.logspace(-300, 300, 201), [0.0], np.logspace(-300, 300, 201)]))
@@ -31,6 +31,7 @@ def test_values_and_no_nan_in_float64(map_):
     assert exact(decay(map_.name, map_.link), WEIGHTS, 0)
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("map_", MAPS, ids=IDS)
 def test_linear_rnn_in_float64(map_):
     decays = jnp.geomspace(0.01, 0.9, 7)
