@@ -25,8 +25,8 @@ class Starts:
     """Starts by `Program.start` and seeds; the latest few sets are kept, for they can be large.
 
     Two programs share starts where their `start` functions are equal (hash and ==), as one function or two equal frozen
-    callables are, and where they run at one precision. `shapes` may be called from several threads; it traces and does not
-    wait for the compiler, which begins with it: beside the tracing of what is to be measured.
+    callables are, and where they run at one precision. `shapes` may be called from several threads: it traces, gives
+    the compiler its work and does not wait for it, so that what is to be measured is traced meanwhile.
     """
 
     def __init__(self, count: int, compilers: Compilers, *, keep: int = 2) -> None:
