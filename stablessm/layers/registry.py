@@ -30,7 +30,7 @@ class LayerKind:
         summary: one line for `stablessm list layers`.
         reference: where it is defined.
         home: "module:function" that builds one.
-        links: the links under which it is defined.
+        links: the links under which it is defined; none for a layer without eigenvalues.
     """
 
     name: str
@@ -39,20 +39,41 @@ class LayerKind:
     home: str = field(repr=False)
     links: tuple[str, ...] = LINKS
 
+    @property
+    def takes_map(self) -> bool:
+        """Whether it has eigenvalues, and so a map."""
+        return bool(self.links)
+
     def build(
-        self, parameterization: Parameterization, eigenvalues: ArrayLike, *, inputs: int, key: Array, **more: Any
+        self,
+        parameterization: Parameterization | None = None,
+        eigenvalues: ArrayLike | None = None,
+        *,
+        inputs: int,
+        key: Array,
+        **more: Any,
     ) -> Layer:
-        """Return a layer of this kind that starts at given eigenvalues.
+        """Return a layer of this kind that starts at given eigenvalues, if it has any.
 
         Args:
-            parameterization: the map; its link says which time.
+            parameterization: the map; its link says which time. None for a layer without eigenvalues.
             eigenvalues: shape (states,), real or complex; of every channel, where channels have states of their own.
+                None likewise.
             inputs: number of input features.
             key: PRNG key of the other weights, the same for every map.
             **more: what this kind takes beyond that.
+
+        Raises:
+            ValueError: a map or eigenvalues are missing, or given to a layer that has none.
         """
         module, function = self.home.split(":")
-        return getattr(import_module(module), function)(parameterization, eigenvalues, inputs=inputs, key=key, **more)
+        made = getattr(import_module(module), function)
+        if self.takes_map and (parameterization is None or eigenvalues is None):
+            raise ValueError(f"the layer {self.name!r} needs a map and the eigenvalues it starts at")
+        if not self.takes_map and (parameterization is not None or eigenvalues is not None):
+            raise ValueError(f"the layer {self.name!r} has no eigenvalues, and takes no map")
+        given = (parameterization, eigenvalues) if self.takes_map else ()
+        return made(*given, inputs=inputs, key=key, **more)
 
 
 _STABLESSM = "Wang and Li, StableSSM (ICML 2024)"
@@ -81,6 +102,17 @@ _ALL = (
     LayerKind(
         "lru", "discrete recurrence with normalised inputs", "Orvieto et al., LRU (ICML 2023)",
         "stablessm.layers.lru:LRU",
+    ),
+    LayerKind(
+        "attention", "causal multi-head attention with rotary positions, over a window of steps",
+        "Vaswani et al. (NeurIPS 2017); Su et al., RoFormer (2021)", "stablessm.layers.attention:Attention", (),
+    ),
+    LayerKind(
+        "lstm", "long short-term memory", "Hochreiter and Schmidhuber (1997)", "stablessm.layers.baselines:LSTM", (),
+    ),
+    LayerKind(
+        "feed_forward", "the same network at every step, without memory", "Rush and Karamcheti, The Annotated S4",
+        "stablessm.layers.baselines:FeedForward", (),
     ),
 )  # fmt: skip
 

@@ -124,4 +124,56 @@ def lru(layer, x):
     return np.array(found).reshape(x.shape)
 
 
-REFERENCES = {"linear_rnn": linear_rnn, "ssm": ssm, "s4": s4, "s4d": s4d, "s5": s5, "lru": lru}
+def linear(layer):
+    weight = np.asarray(layer.weight, float)
+    return weight if layer.bias is None else (weight, np.asarray(layer.bias, float))
+
+
+def attention(layer, x):
+    """Every pair of steps by itself: the angle between query and key turns by their distance in time."""
+    wq, wk, wv, wo = (linear(one) for one in (layer.query, layer.key, layer.value, layer.output))
+    size = layer.inputs // layer.heads
+    speeds = 10000.0 ** -(np.arange(0, size, 2) / size)
+    outputs = np.zeros_like(x, float)
+    for t in range(len(x)):
+        seen = range(max(0, t - layer.context + 1), t + 1)
+        mixed = np.zeros(layer.inputs)
+        for head in range(layer.heads):
+            part = slice(head * size, (head + 1) * size)
+            q = (wq @ x[t])[part]
+            q = q[: size // 2] + 1j * q[size // 2 :]
+            keys = [(wk @ x[j])[part] for j in seen]
+            keys = [k[: size // 2] + 1j * k[size // 2 :] for k in keys]
+            scores = [
+                (q * np.conj(k) * np.exp(1j * speeds * (t - j))).real.sum() / size**0.5
+                for j, k in zip(seen, keys, strict=True)
+            ]
+            share = np.exp(np.array(scores) - max(scores))
+            mixed[part] = sum(a * (wv @ x[j])[part] for a, j in zip(share / share.sum(), seen, strict=True))
+        outputs[t] = wo @ mixed
+    return outputs
+
+
+def lstm(layer, x):
+    cell = layer.cell
+    weights = [np.asarray(one, float) for one in (cell.weight_ih, cell.weight_hh, cell.bias)]
+    h, c, found = np.zeros(layer.inputs), np.zeros(layer.inputs), []
+    for value in x:
+        i, f, g, o = np.split(weights[0] @ value + weights[1] @ h + weights[2], 4)
+        c = SIGMA["sigmoid"](f) * c + SIGMA["sigmoid"](i) * np.tanh(g)
+        h = SIGMA["sigmoid"](o) * np.tanh(c)
+        found.append(h)
+    return np.array(found).reshape(x.shape)
+
+
+def feed_forward(layer, x):
+    (w1, b1), (w2, b2) = (linear(one) for one in layer.network.layers)
+    z = x @ w1.T + b1
+    gelu = z * (1 + np.tanh(np.sqrt(2 / np.pi) * (z + 0.044715 * z**3))) / 2
+    return gelu @ w2.T + b2
+
+
+REFERENCES = {
+    "linear_rnn": linear_rnn, "ssm": ssm, "s4": s4, "s4d": s4d, "s5": s5, "lru": lru, "attention": attention,
+    "lstm": lstm, "feed_forward": feed_forward,
+}  # fmt: skip

@@ -27,7 +27,15 @@ def eigenvalues(link, is_complex, states=5):
     return jax.lax.complex(real, phase) if link == "continuous" else real * jnp.exp(1j * phase)
 
 
+def fitting(kind, inputs):
+    """Attention turns features in pairs."""
+    return inputs + inputs % 2 if kind == "attention" else inputs
+
+
 def make(kind, case=CASES[0], *, states=5, inputs=3, **more):
+    if not LAYERS[kind].takes_map:
+        own = {"context": 7, **more} if kind == "attention" else more
+        return LAYERS[kind].build(inputs=fitting(kind, inputs), key=KEY, **own)
     name, link, is_complex = case
     map_ = PARAMETERIZATIONS[name].replace(link=link)
     layer = LAYERS[kind].build(map_, eigenvalues(link, is_complex, states), inputs=inputs, key=KEY, **more)
@@ -63,7 +71,9 @@ def legal(kind, links):
 
 
 every = pytest.mark.parametrize("kind", LAYERS)
-LEGAL = [(kind, case) for case in CASES for kind in LAYERS if legal(kind, [case[1]])]
+MAPPED = [kind for kind in LAYERS if LAYERS[kind].takes_map]
+BASELINES = [kind for kind in LAYERS if not LAYERS[kind].takes_map]
+LEGAL = [(kind, case) for case in CASES for kind in MAPPED if legal(kind, [case[1]])]
 
 
 def crossed(test):
@@ -74,7 +84,8 @@ def crossed(test):
 
 @crossed
 def test_full_pass_equals_steps_the_reference_and_any_split(kind, case):
-    layer, x = make(kind, case), series()
+    layer = make(kind, case)
+    x = series(inputs=layer.inputs)
     exact = REFERENCES[kind](layer, np.asarray(x, float))
     (whole, last), *others = everything(layer, x)
     assert whole.shape == (LENGTH, layer.outputs)
@@ -91,20 +102,34 @@ def test_full_pass_equals_steps_the_reference_and_any_split(kind, case):
 @pytest.mark.matrix(3)
 @pytest.mark.parametrize(("states", "inputs", "length"), [(1, 1, 1), (1, 3, 2), (4, 1, 1), (3, 2, 0)])
 def test_smallest_sizes(kind, states, inputs, length):
-    layer, x = make(kind, states=states, inputs=inputs), series(length, inputs)
+    layer = make(kind, states=states, inputs=inputs)
+    x = series(length, inputs := layer.inputs)
     kernel = (lambda one: one.kernel(length)) if layer.is_linear else lambda one: None
     both = eqx.filter_jit(lambda one, x: (one(x)[0], jax.vmap(one)(x[None][:0]), kernel(one)))
     y, (nobody, states_of_nobody), found = both(layer, x)
-    assert y.shape == (length, layer.outputs) and layer.inputs == inputs
+    assert y.shape == (length, layer.outputs) and inputs == layer.inputs
     np.testing.assert_allclose(y, REFERENCES[kind](layer, np.asarray(x, float)), atol=2e-6)
     assert nobody.shape == (0, length, layer.outputs)
     assert all(leaf.shape[0] == 0 for leaf in jax.tree.leaves(states_of_nobody))
     assert found is None or found.shape == (length, layer.outputs, inputs)
 
 
+@pytest.mark.parametrize("kind", BASELINES)
+def test_layers_without_eigenvalues_keep_the_same_laws(kind):
+    test_full_pass_equals_steps_the_reference_and_any_split(kind, None)
+    test_gradients_are_finite_and_reach_every_weight(kind, None)
+    layer = make(kind)
+    assert layer.eigenvalues().shape == (0,) and not layer.is_linear
+    with pytest.raises(ValueError, match="no kernel"):
+        layer.kernel(3)
+    with pytest.raises(ValueError, match="takes no map"):
+        LAYERS[kind].build(PARAMETERIZATIONS["exp"], -jnp.ones(2), inputs=4, key=KEY)
+
+
 @every
 def test_no_output_knows_a_later_input(kind):
-    layer, x = make(kind, next(case for case in CASES[1:] if legal(kind, [case[1]]))), series()
+    layer = make(kind, next((case for case in CASES[1:] if legal(kind, [case[1]])), None))
+    x = series(inputs=layer.inputs)
     y, later = run(layer, x, x.at[16].add(1.0))
     # a transform mixes the roundings of all times, but no more than those
     np.testing.assert_allclose(later[:16], y[:16], rtol=0, atol=8 * 2.0**-23 * np.abs(y).max())
@@ -126,7 +151,7 @@ def test_superposition_and_kernel(kind, case):
 
 
 @pytest.mark.matrix(3)
-@pytest.mark.parametrize(("kind", "link"), [(kind, link) for link in LINKS for kind in LAYERS if legal(kind, [link])])
+@pytest.mark.parametrize(("kind", "link"), [(kind, link) for link in LINKS for kind in MAPPED if legal(kind, [link])])
 def test_every_map_starts_at_the_same_eigenvalues_with_the_same_other_weights(kind, link):
     names = [name for name, one in PARAMETERIZATIONS.items() if link in one.links]
     layers = [make(kind, (name, link, False)) for name in names]
@@ -138,7 +163,8 @@ def test_every_map_starts_at_the_same_eigenvalues_with_the_same_other_weights(ki
 
 @crossed
 def test_gradients_are_finite_and_reach_every_weight(kind, case):
-    layer, x = make(kind, case), series(9)
+    layer = make(kind, case)
+    x = series(9, layer.inputs)
     gradient = eqx.filter_jit(eqx.filter_grad(lambda one: (one(x)[0] ** 2).sum()))(layer)
     for leaf in jax.tree.leaves(gradient):
         assert np.isfinite(leaf).all() and np.abs(leaf).max() > 0
@@ -146,3 +172,16 @@ def test_gradients_are_finite_and_reach_every_weight(kind, case):
 
 def test_every_registered_layer_is_written_out():
     assert set(REFERENCES) == set(LAYERS)
+
+
+def test_a_layer_with_eigenvalues_needs_a_map():
+    with pytest.raises(ValueError, match="needs a map"):
+        LAYERS["s5"].build(inputs=3, key=KEY)
+
+
+def test_features_that_do_not_divide_into_heads_are_refused():
+    for inputs, heads in ((6, 4), (3, 1), (4, 0)):
+        with pytest.raises(ValueError, match="even number of features"):
+            LAYERS["attention"].build(inputs=inputs, heads=heads, key=KEY)
+    with pytest.raises(ValueError, match="`context`"):
+        LAYERS["attention"].build(inputs=4, context=0, key=KEY)
