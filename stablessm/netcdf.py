@@ -6,6 +6,7 @@ compresses and checksums at a time, so that each is written once and nothing is 
 
 from __future__ import annotations
 
+import functools
 import io
 import itertools
 from collections.abc import Callable, Iterator, Mapping
@@ -85,6 +86,7 @@ def write(file: BinaryIO, dataset: xr.Dataset, read: Read) -> None:
     remembered.raise_refusal()
 
 
+@functools.cache
 def load_libraries() -> None:
     """Load all that `write` needs, xarray and what it looks for: a second that can pass while something else waits."""
     import xarray as xr

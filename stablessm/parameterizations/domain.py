@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import mpmath
 import numpy as np
-import scipy.special
 import sympy
 
 from stablessm.parameterizations import grammar
@@ -24,9 +23,17 @@ _MAGNITUDES = np.unique(
 GRID = np.concatenate([-_MAGNITUDES[:0:-1], _MAGNITUDES])
 DIGITS = 400  # enough for 1 - tanh(355)
 WEIGHT = sympy.Symbol(grammar.WEIGHT, real=True)
+
+
+def _sigmoid(x: np.ndarray) -> np.ndarray:
+    from scipy.special import expit  # slow to import, and built-in maps do not need it
+
+    return expit(x)
+
+
 _STABLE = {
     "softplus": lambda x: np.logaddexp(0.0, x),
-    "sigmoid": scipy.special.expit,
+    "sigmoid": _sigmoid,
     "expm1": np.expm1,
     "bose": lambda x: 1 / np.expm1(x),
     "log_expm1": lambda x: x + np.log(-np.expm1(-x)),
