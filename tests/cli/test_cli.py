@@ -89,22 +89,6 @@ def test_from_run_to_figure_and_again_to_the_same_bytes(call, tmp_path):
     assert "\\toprule" in page.read_text() and "\\textasciicircum{}" in page.read_text()
 
 
-def test_reproduce_on_a_full_disk_exits_1_and_keeps_what_there_is(call, tmp_path, monkeypatch):
-    import os
-
-    assert call("reproduce", "maps", "--out", tmp_path)[0] == 0
-    (tmp_path / "figures" / "maps.svg").write_bytes(b"an older one")
-    kept = {path: path.read_bytes() for path in (tmp_path / "figures").iterdir()}
-
-    def refuse(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", refuse)
-    code, _, error = call("reproduce", "maps", "--out", tmp_path)
-    assert code == 1 and error.splitlines()[-1].startswith("Error: ")
-    assert {path: path.read_bytes() for path in kept} == kept
-
-
 def test_a_damaged_dataset_is_named_and_kept(call, tmp_path):
     raw = tmp_path / "raw" / "maps.nc"
     raw.parent.mkdir()

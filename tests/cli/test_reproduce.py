@@ -1,5 +1,8 @@
 """A second `reproduce` does nothing and says so; what is missing, or made from something else, is made again."""
 
+import os
+import shutil
+
 import pytest
 
 NOTHING = "nothing to do: 1 experiment with all analyses and figures made already"
@@ -51,3 +54,17 @@ def test_what_is_not_as_it_was_is_made_again(call, once, monkeypatch, harm):
     assert "complete already" in out and "maps.png" in out and NOTHING not in out
     assert (once / "figures" / "maps.svg").read_bytes() == picture
     assert NOTHING in call("reproduce", "maps", "--out", once)[1]
+
+
+def test_on_a_full_disk_it_exits_1_and_keeps_what_there_is(call, once, tmp_path, monkeypatch):
+    shutil.copytree(once, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "figures" / "maps.svg").write_bytes(b"an older one")
+    kept = {path: path.read_bytes() for path in (tmp_path / "figures").iterdir()}
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    code, _, error = call("reproduce", "maps", "--out", tmp_path)
+    assert code == 1 and error.splitlines()[-1].startswith("Error: ")
+    assert {path: path.read_bytes() for path in kept} == kept

@@ -72,8 +72,8 @@ def test_step_by_step_is_the_same_bank(real, length):
         return (outputs**2).sum() + last.sum(), (outputs, last)
 
     parts = (weights, inputs, state)
-    (_, got), slope = jax.value_and_grad(steps, has_aux=True)(parts)
-    (_, wanted), wanted_slope = jax.value_and_grad(scan, has_aux=True)(parts)
+    (_, got), slope = jax.jit(jax.value_and_grad(steps, has_aux=True))(parts)
+    (_, wanted), wanted_slope = jax.jit(jax.value_and_grad(scan, has_aux=True))(parts)
     for one, two in zip(got, wanted, strict=True):
         np.testing.assert_allclose(one, two, rtol=2e-6, atol=2e-6)
     np.testing.assert_allclose(slope[1], wanted_slope[1], rtol=1e-5, atol=1e-5)

@@ -6,7 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from references import REFERENCES
-from scipy.signal import cont2discrete
 
 from stablessm import PARAMETERIZATIONS, ParameterizationError, engine
 from stablessm.layers import LRU, S4, S4D, S5
@@ -50,6 +49,8 @@ def test_bilinear_rule_of_one_mode_by_hand():
 @pytest.mark.parametrize("rule", ["zero_order_hold", "bilinear"])
 @pytest.mark.parametrize("s, theta", [(0.5, 3.0), (1e-4, 0.01), (30.0, 2.0), (20.0, 0.0), (45.0, 0.0)])
 def test_rules_against_scipy(rule, s, theta):
+    from scipy.signal import cont2discrete  # it takes a second to import: one worker pays it and not both
+
     weight, dt = EXP.weight(jnp.float32(s)), 0.1
     found = stepping(EXP, weight, jnp.float32(theta) if theta else None, dt, rule=rule)
     real, first = np.array([[-s, -theta], [theta, -s]]), np.array([[1.0], [0.0]])

@@ -16,8 +16,10 @@ from stablessm.sweeps.run import execute
 
 
 @pytest.fixture
-def go(base, tmp_path, measurements):
+def go(base, tmp_path, measurements, finished):
     def call(*overrides, folder="out", **rest):
+        if not (overrides or rest or (tmp_path / folder).exists()):
+            return finished(tmp_path / folder)
         return execute(base, out=tmp_path / folder, measurements=measurements, overrides=overrides, **rest)
 
     return call

@@ -59,11 +59,9 @@ MOMENTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory):
-    from toy_measurement import BASE, MEASUREMENTS
-
-    return execute(BASE, out=tmp_path_factory.mktemp("whole"), measurements=MEASUREMENTS).path.read_bytes()
+@pytest.fixture
+def uninterrupted(tmp_path, finished):
+    return finished(tmp_path / "whole").path.read_bytes()
 
 
 @pytest.mark.matrix(2)

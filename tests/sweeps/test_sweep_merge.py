@@ -12,8 +12,11 @@ from stablessm.sweeps.run import execute
 
 
 @pytest.fixture
-def go(base, tmp_path, measurements):
+def go(base, tmp_path, measurements, finished):
     def call(folder, *overrides, stop=None, **rest):
+        if not (overrides or rest or stop):
+            return finished(tmp_path / folder).path
+
         def watch(state):
             if stop is not None and state.done >= stop:
                 raise KeyboardInterrupt

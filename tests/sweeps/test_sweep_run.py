@@ -59,8 +59,8 @@ def test_starts_are_equal_across_maps_and_differ_across_seeds(base, go):
     assert (hashes == hashes.isel(parameterization=0, link=0, learning_rate=0)).all()
 
 
-def test_a_cell_alone_equals_the_cell_in_the_sweep(base, go, tmp_path):
-    whole = go(base).dataset
+def test_a_cell_alone_equals_the_cell_in_the_sweep(base, go, tmp_path, finished):
+    whole = finished(tmp_path / "whole").dataset
     base["axes"] = {"parameterization": ["best"], "seed": [2], "learning_rate": [0.1]}
     alone = go(base, out=tmp_path / "alone", chunk=1).dataset.squeeze(drop=True)
     same = whole.sel(parameterization="best", seed=2, learning_rate=0.1).squeeze(drop=True)
@@ -76,13 +76,13 @@ def test_padding_does_not_show(base, go, tmp_path):
         np.testing.assert_allclose(few[name], all_[name], rtol=1e-5, atol=1e-9)
 
 
-def test_two_runs_give_the_same_bytes(base, go, tmp_path):
-    first, second = go(base), go(base, out=tmp_path / "again")
+def test_two_runs_give_the_same_bytes(base, go, tmp_path, finished):
+    first, second = finished(tmp_path / "first"), go(base)
     assert first.path.read_bytes() == second.path.read_bytes()
 
 
-def test_what_is_done_is_not_run_again(base, go, tmp_path):
-    first = go(base)
+def test_what_is_done_is_not_run_again(base, go, tmp_path, finished):
+    first = finished(tmp_path)
     files = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
     TRACES.clear()
     again = go(base)
@@ -95,8 +95,8 @@ def test_what_is_done_is_not_run_again(base, go, tmp_path):
     assert go(base, fresh=True).computed == 18
 
 
-def test_another_sweep_is_refused_with_the_difference(base, go, tmp_path):
-    go(base)
+def test_another_sweep_is_refused_with_the_difference(base, go, tmp_path, finished):
+    finished(tmp_path)
     content = (tmp_path / "raw" / "toy.nc").read_bytes()
     with pytest.raises(StoreError, match=r"holds a different sweep \(axes.seed: \[0, 1, 2\] -> \[5\]; settings.steps"):
         go(base, overrides=["seed=5", "steps=10"])
@@ -107,8 +107,8 @@ def test_another_sweep_is_refused_with_the_difference(base, go, tmp_path):
     assert go(base, overrides=["seed=5"], fresh=True).dataset.seed.values.tolist() == [5]
 
 
-def test_a_new_title_costs_nothing(base, go):
-    go(base)
+def test_a_new_title_costs_nothing(base, go, tmp_path, finished):
+    finished(tmp_path)
     base["title"] = "A title"
     TRACES.clear()
     result = go(base)

@@ -57,7 +57,7 @@ def scale_over_weight(case, weight):
     return slope / (value if case.link == "continuous" else 1 - value) ** 2 / abs(point)
 
 
-@pytest.mark.matrix(2)
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize(
     "formula, link, p, over_weight, step",
     [
