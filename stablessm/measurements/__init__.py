@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from stablessm.measurements.approximation import APPROXIMATION
 from stablessm.measurements.base import Measurement
 from stablessm.measurements.certificates import CERTIFICATES
 from stablessm.measurements.classification import CLASSIFICATION
@@ -42,6 +43,7 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
             GENERALISATION,
             PERTURBATION,
             NONLINEAR_PERTURBATION,
+            APPROXIMATION,
             MEMORY,
             REPRESENTABLE_MEMORY,
             POINTWISE_NETWORK,

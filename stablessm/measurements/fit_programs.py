@@ -44,7 +44,7 @@ def train(
         starts: stacked starts.
         index: which of them.
         traced: `learning_rate`, `recurrent_rate` where it is an axis, and the constants.
-        **watch: `observe` and `records` of `training.run.run`.
+        **watch: `enough`, `observe` and `records` of `training.run.run`.
     """
     model, loss = fit.prepare(starts, index, constants_of(traced))
     parts, rest = eqx.partition(model, trainable(model))

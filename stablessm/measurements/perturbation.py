@@ -15,14 +15,33 @@ BLOCKS = ("recurrent", "input", "readout", "bias")
 PUBLISHED_BETA = (0.0, *(float(f"{1e-3 * 2 ** (i / 2):.12g}") for i in range(21)))  # StableSSM, Fig. 1
 
 
-class PerturbationSettings(KernelFitSettings):
-    """Training, and what is perturbed how. A declaration may give the tuples as axes.
+class PublishedTraining(KernelFitSettings):
+    """The training of the published Fig. 1.
 
     Attributes:
         steps: optimiser steps.
         loss: "white_noise" (closed form, no training noise), "gram" or "sampled".
         weighting: "time" weights each time step of the loss by the published ((t + 1) / (T + 1))^2, "flat" by 1.
+        stop: "steps" trains every width to the end, "previous_width" until its loss falls to that of the width before,
+            as the published runs do.
         width: numbers of states m.
+    """
+
+    steps: int = Field(3000, ge=1, le=10**7)
+    weighting: Literal["time", "flat"] = "time"
+    stop: Literal["steps", "previous_width"] = "steps"
+    width: tuple[Annotated[int, Field(ge=1, le=4096)], ...] = (4, 8, 16, 32, 64)
+
+    @property
+    def time_weighted(self) -> bool:
+        """Whether the loss weights late times more."""
+        return self.weighting == "time"
+
+
+class PerturbationSettings(PublishedTraining):
+    """Training, and what is perturbed how. A declaration may give the tuples as axes.
+
+    Attributes:
         perturbed: blocks that are perturbed: "recurrent", "input", "readout", "bias" or "all" four of them.
         ball: norms of the perturbation: "inf", "block_l2" or "l2" (see `balls`).
         error_horizon: steps over which the error is taken, ascending; may exceed the horizon of the training.
@@ -31,20 +50,12 @@ class PerturbationSettings(KernelFitSettings):
         search: how the worst perturbation is sought: "sampled" takes random directions.
     """
 
-    steps: int = Field(3000, ge=1, le=10**7)
-    weighting: Literal["time", "flat"] = "time"
-    width: tuple[Annotated[int, Field(ge=1, le=4096)], ...] = (4, 8, 16, 32, 64)
     perturbed: tuple[Literal["recurrent", "input", "readout", "bias", "all"], ...] = ("all",)
     ball: tuple[Literal["inf", "block_l2", "l2"], ...] = ("inf",)
     error_horizon: tuple[Annotated[int, Field(ge=1, le=10**6)], ...] = (100, 1000)
     repeat: tuple[Annotated[int, Field(ge=0, lt=2**32)], ...] = tuple(range(30))
     beta: tuple[Annotated[float, Field(ge=0, le=1e3)], ...] = PUBLISHED_BETA
     search: Literal["sampled"] = "sampled"
-
-    @property
-    def time_weighted(self) -> bool:
-        """Whether the loss weights late times more."""
-        return self.weighting == "time"
 
     @field_validator("width", "perturbed", "ball", "repeat")
     @classmethod

@@ -1,7 +1,7 @@
 """The program of `perturbation`: train, then perturb the weights and measure how far the model is from its target.
 
-All widths are trained at once, in models of the largest: a narrower one has states with U = c = b = 0, whose gradients
-are 0, so that they stay out of its kernel, and its directions leave them alone. One program is compiled for a map.
+All widths are models of the largest (`published_training`); the directions of a narrower one leave its dead states
+alone. One program is compiled for a map.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,10 +20,10 @@ from stablessm.distances import sobolev_distance
 from stablessm.layers import LinearRNN
 from stablessm.measurements.balls import Direction, moved, on_sphere, random_directions
 from stablessm.measurements.base import Program
-from stablessm.measurements.fit_programs import ending, train
-from stablessm.measurements.kernel_fit import Start, StartOf, batch, kernel_fit, time_weights_of
+from stablessm.measurements.kernel_fit import Start, StartOf, batch, time_weights_of
 from stablessm.measurements.perturbation import PerturbationSettings
 from stablessm.measurements.perturbation_search import SEARCHES
+from stablessm.measurements.published_training import trained_widths, training_of
 from stablessm.targets import target_of
 
 Results = Mapping[str, Array]
@@ -105,18 +104,10 @@ def errors(
     return Errors(exploded(distance), exploded(loss(difference, offset)), margin)
 
 
-def narrowed(start: Start, width: Array) -> Start:
-    """Return a start whose states from `width` on are dead, the readout scaled as at that width."""
-    states = start.decay.shape[-1]
-    alive = jnp.arange(states) < width
-    scale = jnp.where(alive, (states / width) ** 0.5, 0).astype(start.readout.dtype)
-    return start._replace(input_weight=jnp.where(alive[:, None], start.input_weight, 0), readout=start.readout * scale)
-
-
 def perturbation(static: Mapping[str, Any], settings: PerturbationSettings) -> Program:
     """Program of `perturbation`."""
     states = max(settings.width)
-    fit = kernel_fit({**static, "width": states}, settings, bias=True)
+    fit = training_of(static, settings, states)
     horizons, search = settings.error_horizon, SEARCHES[settings.search]
     sets = tuple((blocks, ball) for blocks in settings.perturbed for ball in settings.ball)
     length = max(horizons[-1], settings.horizon)
@@ -129,16 +120,6 @@ def perturbation(static: Mapping[str, Any], settings: PerturbationSettings) -> P
 
         def loss(difference: Array, offset: Array) -> Array:
             return losses.of_form(form, difference[: settings.horizon], offset[: settings.horizon])
-
-        def trained(width: Array) -> tuple[LinearRNN, Results]:
-            untrained, trajectory, verdict = train(static, settings, fit, narrowed(starts.fit, width), index, traced)
-            model, alive = eqx.combine(trajectory.parameters, untrained), jnp.arange(states) < width
-            decay = model.parameterization.decay(model.weight, **model.constants)
-            return model, {
-                **ending(trajectory, verdict),
-                "initial_eigenvalue": jnp.where(alive, untrained.eigenvalues(), jnp.nan),
-                "trained_decay": jnp.where(alive, decay, jnp.nan),
-            }
 
         def perturbed(model: LinearRNN, width: Array) -> Results:
             alive = jnp.arange(states) < width
@@ -165,9 +146,16 @@ def perturbation(static: Mapping[str, Any], settings: PerturbationSettings) -> P
                 "perturbed_margin": raw.margin,
             }
 
+        trained = trained_widths(static, settings, fit, starts.fit, index, traced)
         widths = jnp.asarray(settings.width)
-        models, of_training = jax.vmap(trained)(widths)
-        return {**of_training, **jax.lax.map(lambda one: perturbed(*one), (models, widths))}
+        alive = jnp.arange(states) < widths[:, None]
+        decay = jax.vmap(lambda model: model.parameterization.decay(model.weight, **model.constants))(trained.model)
+        return {
+            **trained.ending,
+            "initial_eigenvalue": trained.initial_eigenvalue,
+            "trained_decay": jnp.where(alive, decay, jnp.nan),
+            **jax.lax.map(lambda one: perturbed(*one), (trained.model, widths)),
+        }
 
     coordinates = {
         "state": np.arange(states, dtype=np.int32),

@@ -153,6 +153,10 @@ DIMENSIONS: dict[str, tuple[str, str]] = {
     "start_ratio": ("starting decay over target decay", "1"),
     "step_ratio": ("step over the largest stable one", "1"),
     "memory_length": ("memory length", "1"),
+    "fit": ("fit", "1"),
+    "domain": ("domain of time", "1"),
+    "stop": ("end of the training", "1"),
+    "extent": ("extent of time", "1"),
     "statement": ("statement about the map", "1"),
     **{name: (axis.long_name, axis.units) for name, axis in AXES.items()},  # of axes taken inside of a cell
 }

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import optax
 from jax import Array
+from jax.typing import ArrayLike
 
 PyTree = Any
 
@@ -55,6 +56,7 @@ def run(
     optimizer: optax.GradientTransformation,
     *,
     steps: int,
+    enough: ArrayLike | None = None,
     observe: Callable[[PyTree, PyTree, PyTree], PyTree] = lambda parameters, gradient, state: (),
     records: int = 1,
 ) -> Trajectory:
@@ -65,6 +67,7 @@ def run(
         parameters: pytree of arrays to be trained.
         optimizer: Optax transformation.
         steps: number of updates.
+        enough: the run stays where its loss first falls to this; None for a run to the end.
         observe: (parameters, gradient, state) -> pytree, evaluated at `recorded_steps(steps, records)`; the parameters
             are those before the update, the state is what the optimiser made of the gradient.
         records: number of observations.
@@ -84,6 +87,8 @@ def run(
         )
         nonfinite_step = jnp.where(~finite & (carry.nonfinite_step < 0), step, carry.nonfinite_step)
         alive = nonfinite_step < 0
+        if enough is not None:
+            alive &= value > enough
         updates, state = optimizer.update(gradient, carry.optimizer, carry.parameters, value=value)
         new = optax.apply_updates(carry.parameters, updates)
         parameters, kept_state = jax.tree.map(
@@ -98,7 +103,7 @@ def run(
             carry.observations,
             observe(carry.parameters, gradient, state),
         )
-        value = jnp.where(alive, value, carry.loss)
+        value = jnp.where(nonfinite_step < 0, value, carry.loss)
         return _Carry(parameters, kept_state, value, nonfinite_step, observations), value
 
     state = optimizer.init(parameters)

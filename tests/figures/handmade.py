@@ -30,6 +30,10 @@ AXES = {
     "repeat": ("direction of the perturbation", (0, 1)),
     "beta": ("size of the perturbation", (0.0, 1e-3, 1e-2, 1e-1, 1.0)),
     "activation": ("activation", ("tanh",)),
+    "domain": ("domain of time", ("continuous",)),
+    "extent": ("extent of time", ("infinite", "finite")),
+    "fit": ("fit", ("best", "given_signed", "given_nonnegative", "rational")),
+    "stop": ("end of the training", ("steps", "previous_width")),
     "layer": ("layer", (1, 2)),
     "power": ("power of the target", (0.9, 1.5)),
     "potential": ("potential", ("quartic", "quadratic", "root")),
@@ -406,3 +410,36 @@ def pointwise_network(**sizes):
     return dataset(
         made | {"difference": (dims, lambda time, **_: 0.0 * time, described("difference"))}, {"seed": (0,), **sizes}
     )
+
+
+def approximation(**sizes):
+    """Errors that follow their laws, but for the widest fit over a finite horizon, which is that of fewer modes."""
+    run = ("target", "seed", "learning_rate")
+    fits = (*run, "domain", "extent", "fit", "width")
+    widths = np.asarray(sizes.get("width", (4, 8, 16)))
+
+    def error(extent, fit, width, **_):
+        return np.exp(-np.where(extent == 0, 3.0 * np.sqrt(widths[width]), 1.5 * widths[width])) * (1.0 + fit)
+
+    def used(extent, width, **_):
+        return np.where((extent == 1) & (width == len(widths) - 1), widths[0], widths[width]).astype(np.int32)
+
+    def slowest(extent, width, **_):
+        return np.where(extent == 0, np.exp(-5.0 * np.sqrt(widths[width])), 0.1 / widths[width])
+
+    return dataset(
+        {
+            "approximation_error": (fits, error, described("relative L2 error")),
+            "slowest_decay": (fits, slowest, described("slowest decay", "1/time")),
+            "modes_used": (fits, used, described("number of modes used")),
+            "trained_error": ((*run, "stop", "extent", "width"), lambda **_: 0.1, described("relative L2 error")),
+            "trained_slowest_decay": ((*run, "stop", "width"), lambda **_: 0.01, described("slowest decay", "1/time")),
+            "law": ((*run, "extent"), lambda extent, **_: 2.4 - extent, described("r of the bound")),
+            "expected_law": (run, lambda **_: 3.4, described("r expected")),
+            "expected_decay_law": (run, lambda **_: 5.7, described("r of the slowest decay")),
+        },
+        {"learning_rate": (1e-2,), **{name: sizes[name] for name in sizes if name in (*run, "width")}, "width": widths},
+    )
+
+
+approximation_law = approximation
