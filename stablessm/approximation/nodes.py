@@ -26,16 +26,17 @@ Function = Callable[[np.ndarray], np.ndarray]
 Rule = tuple[np.ndarray, np.ndarray]
 
 
-def integral(function: Function, horizon: float | None) -> Rule:
+def integral(function: Function, horizon: float | None, *, growth: float = 2.0) -> Rule:
     """Return nodes and weights on [0, horizon), shape (nodes,) each.
 
     Args:
         function: what must be resolved besides smooth modes: the target.
         horizon: None for the whole half-line.
+        growth: quotient of the ends of a panel before it is halved; 2 for octaves.
     """
     most = 2.0**_OCTAVES if horizon is None else horizon
-    count = int(np.ceil(np.log2(most / _FIRST)))
-    edges = np.minimum(np.append(0.0, _FIRST * 2.0 ** np.arange(count + 1)), most)
+    count = int(np.ceil(np.log2(most / _FIRST) / np.log2(growth)))
+    edges = np.minimum(np.append(0.0, _FIRST * growth ** np.arange(count + 1)), most)
     panels = [(low, high) for low, high in pairwise(edges) if high > low]
     whole = sum((weights @ function(nodes) ** 2) for nodes, weights in (_gauss(*one) for one in panels))
     found = [rule for one in panels for rule in _resolved(function, *one, _AGREED * whole, _DEEPEST)]

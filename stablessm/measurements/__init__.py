@@ -10,6 +10,7 @@ from stablessm.measurements.base import Measurement
 from stablessm.measurements.certificates import CERTIFICATES
 from stablessm.measurements.classification import CLASSIFICATION
 from stablessm.measurements.descent import DESCENT, LARGEST_STEP
+from stablessm.measurements.exact_perturbation import EXACT_PERTURBATION
 from stablessm.measurements.fit import FIT
 from stablessm.measurements.generalisation import GENERALISATION
 from stablessm.measurements.gradient_bound import GRADIENT_BOUND
@@ -44,6 +45,7 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
             PERTURBATION,
             NONLINEAR_PERTURBATION,
             APPROXIMATION,
+            EXACT_PERTURBATION,
             MEMORY,
             REPRESENTABLE_MEMORY,
             POINTWISE_NETWORK,

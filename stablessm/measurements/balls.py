@@ -24,6 +24,7 @@ from stablessm.measurements.draws import normal
 from stablessm.measurements.perturbation import BLOCKS
 
 Direction = Mapping[str, Array]
+BALLS = ("inf", "block_l2", "l2")
 
 _BLOCKS: Mapping[str, Callable[[LinearRNN], Array]] = {
     "recurrent": lambda model: model.weight,
@@ -68,11 +69,11 @@ def on_sphere(direction: Direction, perturbed: str, ball: str) -> dict[str, Arra
     In the inf and the block_l2 ball every block is scaled by itself, so that all of them reach the sphere.
 
     Args:
-        direction: entries of every block, no block zero.
+        direction: entries of every block that there is, none of them zero.
         perturbed: as for `blocks_of`.
         ball: "inf", "block_l2" or "l2".
     """
-    part = {name: direction[name] for name in blocks_of(perturbed)}
+    part = {name: direction[name] for name in blocks_of(perturbed) if name in direction}
     whole = size(part, ball)
     norms = {name: whole if ball == "l2" else _NORMS[ball](block) for name, block in part.items()}
     return {name: block / norms[name] if name in part else 0 * block for name, block in direction.items()}

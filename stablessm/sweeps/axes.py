@@ -155,6 +155,7 @@ DIMENSIONS: dict[str, tuple[str, str]] = {
     "memory_length": ("memory length", "1"),
     "fit": ("fit", "1"),
     "domain": ("domain of time", "1"),
+    "norm": ("norm of the error", "1"),
     "stop": ("end of the training", "1"),
     "extent": ("extent of time", "1"),
     "statement": ("statement about the map", "1"),

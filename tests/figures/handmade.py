@@ -30,6 +30,7 @@ AXES = {
     "repeat": ("direction of the perturbation", (0, 1)),
     "beta": ("size of the perturbation", (0.0, 1e-3, 1e-2, 1e-1, 1.0)),
     "activation": ("activation", ("tanh",)),
+    "norm": ("norm of the error", ("sobolev",)),
     "domain": ("domain of time", ("continuous",)),
     "extent": ("extent of time", ("infinite", "finite")),
     "fit": ("fit", ("best", "given_signed", "given_nonnegative", "rational")),
@@ -443,3 +444,38 @@ def approximation(**sizes):
 
 
 approximation_law = approximation
+
+
+def exact_perturbation(**sizes):
+    """The first map explodes from its radius on over an infinite horizon; the last does not reach its decays."""
+    run = ("parameterization", "link", "target", "seed", "learning_rate")
+    of, sets = (*run, "extent", "width"), (*run, "extent", "width", "perturbed", "ball", "norm", "beta")
+    last = len(sizes.get("parameterization", MAPS[:4])) - 1
+
+    def radius(parameterization, extent, width, **_):
+        elsewhere = np.where(parameterization == last, np.nan, np.inf)
+        return np.where(parameterization == 0, 10.0 ** -(1.0 + width + extent), elsewhere)
+
+    def error(scale):
+        def values(parameterization, extent, beta, **_):
+            grown = scale * 10.0 ** (beta - 3.0 + 4 * (extent == 1) * (parameterization == 0))
+            unreached = (parameterization == last) & (last > 0)
+            return np.where(unreached, np.nan, np.where((parameterization == 0) & (extent == 0), np.inf, grown))
+
+        return values
+
+    return dataset(
+        {
+            "perturbation_error": (sets, error(1.0), described("perturbation error")),
+            "perturbation_error_bound": (sets, error(1.2), described("upper bound")),
+            "sampled_perturbation_error": (sets, error(0.5), described("error in random directions")),
+            "stability_radius": (of, radius, described("stability radius")),
+            "euler_radius": (of, radius, described("radius under Euler's step")),
+            "modes_used": (of, lambda **_: np.int32(8), described("number of modes used")),
+        },
+        {"width": (8, 64), "perturbed": ("recurrent", "all"), "beta": (1e-3, 1e-2, 1e-1, 1.0), "learning_rate": (1e-2,),
+         **{name: sizes[name] for name in sizes if name in run[:4]}},
+    )  # fmt: skip
+
+
+exact_radius = exact_perturbation

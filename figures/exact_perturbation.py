@@ -1,0 +1,152 @@
+"""Fig. 1 on best approximations: E_m(beta) between what is attained and what is bounded, and what it decides."""
+
+from __future__ import annotations
+
+import textwrap
+
+import matplotlib
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from stablessm.plotting import style
+from stablessm.plotting.panels import circumstances, grid, legend, panels, title
+
+NEEDS = ("parameterization", "extent", "width", "stability_radius")
+READS = ("raw", "exact_radius")
+_ALONG = ("parameterization", "extent", "width", "perturbed", "beta")
+_MOST_COLUMNS = 5
+_THRESHOLD, _HIGHEST, _LOWEST = 1e6, 1e9, 1e-6
+_RADIUS = {"marker": "|", "markersize": 9, "markeredgewidth": 1.6, "linestyle": "none"}
+_LETTER = 0.066  # inches
+
+
+def draw(raw: xr.Dataset, found: xr.Dataset) -> Figure:
+    """Draw a row of maps for each extent and what moves, one curve for each width; medians over the seeds.
+
+    Solid what is found by ascent, shaded what is between it and the upper bound, dashed the largest of the random
+    directions. A bar at the lower edge is the stability radius: over an infinite horizon the error is infinite from
+    there on. A radius smaller than every beta stands at the left edge, where the whole curve is infinite. Above all the
+    reading in words.
+
+    Args:
+        raw: dataset of the measurement `exact_perturbation`.
+        found: what the analysis `exact_radius` returns.
+    """
+    data = raw.median("seed", keep_attrs=True)
+    maps = data["parameterization"].values.tolist()
+    columns = min(len(maps), _MOST_COLUMNS)
+    rows = [
+        (panel, extent, blocks)
+        for panel in panels(data, _ALONG)
+        for blocks in data["perturbed"].values.tolist()
+        for extent in data["extent"].values.tolist()
+    ]
+    lines_of_maps = -(-len(maps) // columns)
+    size = max(5.4, 0.9 + 2.4 * columns), 1.6 + 0.25 * len(maps) + 2.0 * len(rows) * lines_of_maps
+    figure = Figure(figsize=size, layout="constrained")
+    lines = [circumstances(raw, (*_ALONG, "seed")), *reading(found)]
+    words = [line for one in lines for line in textwrap.wrap(one, int(size[0] / _LETTER))]
+    figure.suptitle("\n".join(words), x=0.01, ha="left", fontsize=7.5, color="0.25")
+    colours = _colours(data["width"].values)
+    every = grid(figure, len(rows) * lines_of_maps * columns, columns=columns, sharex=True, sharey=True)
+    used = []
+    for number, (panel, extent, blocks) in enumerate(rows):
+        start = number * lines_of_maps * columns
+        for axes, label in zip(every[start:], maps, strict=False):
+            _panel(axes, panel.data.sel(parameterization=label, extent=extent, perturbed=blocks), colours)
+            title(axes, ", ".join(filter(None, (f"{style.text(label)}: {blocks}", extent, panel.title))))
+            used.append(axes)
+    for axes in set(every) - set(used):
+        axes.remove()
+    for place, axes in enumerate(used):
+        if place % len(maps) % columns == 0:
+            axes.set_ylabel(style.label(data["perturbation_error"]))
+        if place + columns >= len(used):
+            axes.tick_params(labelbottom=True)
+            axes.set_xlabel(style.label(data["beta"]))
+    used[0].set_xscale("log")
+    used[0].set_yscale("log")
+    used[0].set_ylim(_LOWEST, _HIGHEST)
+    used[0].minorticks_off()
+    legend(figure, _keys(data, colours))
+    return figure
+
+
+def _colours(widths: np.ndarray) -> dict[int, tuple]:
+    shades = matplotlib.colormaps["viridis_r"](np.linspace(0.12, 1.0, len(widths)))
+    return {int(width): tuple(shade) for width, shade in zip(widths, shades, strict=True)}
+
+
+def _panel(axes: Axes, data: xr.Dataset, colours: dict[int, tuple]) -> None:
+    beta = data["beta"].values
+    axes.axhline(_THRESHOLD, color="0.45", linewidth=0.8, linestyle=":")
+    for width, colour in colours.items():
+        one = data.sel(width=width)
+        low, high, sampled = (
+            np.where(np.isposinf(one[name].values), _HIGHEST**3, one[name].values)
+            for name in ("perturbation_error", "perturbation_error_bound", "sampled_perturbation_error")
+        )
+        axes.fill_between(beta, low, high, color=colour, alpha=0.3, linewidth=0)
+        axes.plot(beta, low, color=colour, linewidth=1.5)
+        axes.plot(beta, sampled, color=colour, linewidth=0.9, linestyle=(0, (3, 1.5)))
+        radius = float(one["stability_radius"])
+        if np.isfinite(radius):
+            axes.plot(np.clip(radius, beta[0], beta[-1]), _LOWEST * 2, color=colour, **_RADIUS)
+    words = ""
+    if data["perturbation_error"].isnull().all():
+        words = "does not reach the decays"
+    elif np.isfinite(data["stability_radius"]).any():
+        words = "radius\n" + "\n".join(f"{float(one):.1e}" for one in data["stability_radius"])
+    axes.text(0.97, 0.95, words, transform=axes.transAxes, ha="right", va="top", fontsize=7, color="0.35")
+
+
+def _keys(data: xr.Dataset, colours: dict[int, tuple]) -> list[Line2D]:
+    name = style.label(data["width"])
+    return [
+        *(Line2D([], [], color=colour, linewidth=2.0, label=f"{name} {width}") for width, colour in colours.items()),
+        Line2D([], [], color="0.3", linewidth=1.5, label="found"),
+        Line2D([], [], color="0.3", linewidth=6, alpha=0.3, label="up to the bound"),
+        Line2D([], [], color="0.3", linewidth=0.9, linestyle=(0, (3, 1.5)), label="random directions"),
+        Line2D([], [], color="0.3", label="stability radius", **_RADIUS),
+        Line2D([], [], color="0.45", linewidth=0.8, linestyle=":", label="threshold $10^6$"),
+    ]
+
+
+def reading(found: xr.Dataset) -> list[str]:
+    """Return what the numbers decide, a sentence for each map and extent; other axes at their first value.
+
+    Args:
+        found: what the analysis `exact_radius` returns.
+    """
+    shown = ("parameterization", "extent", "width", "perturbed")
+    one = found.isel({name: 0 for name in found.dims if name not in shown})
+    return [
+        f"{style.text(label)}, {extent} horizon: {_decided(one.sel(parameterization=label, extent=extent))}."
+        for label in one["parameterization"].values
+        for extent in one["extent"].values
+    ]
+
+
+def _decided(data: xr.Dataset) -> str:
+    narrow, wide = (f"m = {int(data['width'][place])}" for place in (0, -1))
+    radius = data["stability_radius"].values
+    if np.isnan(radius).any():
+        return "the map does not reach the decays of the best fits"
+    infinite = str(data["extent"].values) == "infinite"
+    parts = []
+    if infinite and np.isfinite(radius).all():
+        moved = "shifts left with m" if radius[-1] < 0.9 * radius[0] else "does not shift"
+        return f"infinite from beta = {radius[0]:.2g} ({narrow}) to {radius[-1]:.2g} ({wide}) on: {moved}"
+    for blocks in data["perturbed"].values:
+        here = data.sel(perturbed=blocks)
+        first, last = (float(here["explosion_beta"][place]) for place in (0, -1))
+        errors = here["reference_error"].values
+        if np.isfinite([first, last]).all():
+            moved = "shifts left with m" if last < 0.9 * first else "does not shift"
+            parts.append(f"{blocks} weights: passes 1e6 at beta = {first:.2g} ({narrow}), {last:.2g} ({wide}), {moved}")
+        elif np.isfinite(errors).all():
+            parts.append(f"{blocks} weights moved by 0.1: {errors[0]:.2g} ({narrow}) to {errors[-1]:.2g} ({wide})")
+    return "; ".join(parts) or "infinite at some width"
