@@ -100,7 +100,8 @@ def _panel(axes: Axes, data: xr.Dataset, colours: dict[int, tuple]) -> None:
         words = "does not reach the decays"
     elif np.isfinite(data["stability_radius"]).any():
         words = "radius\n" + "\n".join(f"{float(one):.1e}" for one in data["stability_radius"])
-    axes.text(0.97, 0.95, words, transform=axes.transAxes, ha="right", va="top", fontsize=7, color="0.35")
+    place = (0.97, "right") if str(data["extent"].values) == "infinite" else (0.03, "left")  # where no curve is
+    axes.text(place[0], 0.95, words, transform=axes.transAxes, ha=place[1], va="top", fontsize=7, color="0.35")
 
 
 def _keys(data: xr.Dataset, colours: dict[int, tuple]) -> list[Line2D]:
