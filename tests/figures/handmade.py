@@ -473,7 +473,7 @@ def exact_perturbation(**sizes):
             "euler_radius": (of, radius, described("radius under Euler's step")),
             "modes_used": (of, lambda **_: np.int32(8), described("number of modes used")),
         },
-        {"width": (8, 64), "perturbed": ("recurrent", "all"), "beta": (1e-3, 1e-2, 1e-1, 1.0), "learning_rate": (1e-2,),
+        {"width": (8, 64), "beta": (1e-3, 1e-2, 1e-1, 1.0), "learning_rate": (1e-2,),
          **{name: sizes[name] for name in sizes if name in run[:4]}},
     )  # fmt: skip
 

@@ -191,7 +191,7 @@ def test_the_sweep(tmp_path):
     assert (sigmoid["reached"].sel(width=4) == 0).all() and (sigmoid["reached"].sel(width=1) == 1).all()  # s < 1
     assert sigmoid["perturbation_error"].sel(width=4).isnull().all()
     assert np.isfinite(direct["approximation_error"]).all()
-    assert direct["target_norm"].sel(extent="infinite") == pytest.approx(10.0, rel=1e-3)
+    assert direct["target_norm"].sel(extent="infinite") == pytest.approx(10.0, rel=5e-3)  # nodes end at 2^80
     exploded = direct["beta"] >= direct["stability_radius"]
     infinite = np.isinf(direct["perturbation_error"]).sel(extent="infinite")
     assert (infinite == exploded.sel(extent="infinite")).all()
