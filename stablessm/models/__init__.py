@@ -3,6 +3,4 @@
 from stablessm.models.block import Block as Block
 from stablessm.models.classifier import LinearRNNClassifier as LinearRNNClassifier
 from stablessm.models.network import Network as Network
-from stablessm.models.roles import layers_of as layers_of
-from stablessm.models.roles import roles as roles
 from stablessm.models.stack import Stack as Stack

@@ -8,7 +8,8 @@ import pytest
 
 from stablessm import PARAMETERIZATIONS
 from stablessm.layers import LRU, S4D
-from stablessm.models import Block, Network, Stack, layers_of, roles
+from stablessm.layers.roles import layers_of, roles
+from stablessm.models import Block, Network, Stack
 
 KEY = jax.random.key(0)
 WIDTH, TIME = 4, 9

@@ -8,7 +8,7 @@ from typing import Any
 import equinox as eqx
 import jax
 
-from stablessm.layers import Layer
+from stablessm.layers.base import Layer
 
 REST = "rest"
 

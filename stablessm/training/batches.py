@@ -1,0 +1,73 @@
+"""Batches as a function of the step alone, so that a run that is taken up again sees what it would have seen."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+
+class Examples(NamedTuple):
+    """Rows of a data set.
+
+    Attributes:
+        inputs: shape (rows, time, features), or (rows, time) of tokens.
+        targets: what is asked of each row, shape (rows, ...).
+        lengths: steps of each row that count, shape (rows,); None where all do.
+    """
+
+    inputs: Array
+    targets: Array
+    lengths: Array | None = None
+
+
+def checked(examples: Examples) -> Examples:
+    """Return examples as they are, or say what is wrong with them.
+
+    Raises:
+        ValueError: no rows, parts of different numbers of rows, or lengths outside of 1 to time.
+    """
+    rows = {len(part) for part in examples if part is not None}
+    if len(rows) > 1:
+        raise ValueError(f"inputs, targets and lengths must have one number of rows, but got {sorted(rows)}")
+    if rows == {0} or examples.inputs.shape[1] == 0:
+        raise ValueError("there is nothing to train on: no rows, or rows of no steps")
+    if examples.lengths is not None:
+        lengths, most = np.asarray(examples.lengths), examples.inputs.shape[1]
+        if lengths.min() < 1 or lengths.max() > most:
+            raise ValueError(f"lengths must lie from 1 to {most}, but go from {lengths.min()} to {lengths.max()}")
+    return examples
+
+
+def rows_of(key: Array, step: Array, *, rows: int, batch: int) -> Array:
+    """Return the rows of the batch of a step: every row once in an epoch, each epoch in an order of its own.
+
+    What is left over at the end of an epoch, fewer rows than a batch, waits for another one.
+
+    Args:
+        key: PRNG key of the order.
+        step: number of the batch, from 0 on.
+        rows: of the data set.
+        batch: rows of a batch, at most `rows`.
+
+    Example:
+        >>> seen = [rows_of(jax.random.key(0), step, rows=6, batch=2).tolist() for step in range(3)]
+        >>> sorted(sum(seen, []))
+        [0, 1, 2, 3, 4, 5]
+    """
+    in_epoch = rows // batch
+    order = jax.random.permutation(jax.random.fold_in(key, step // in_epoch), rows)
+    return jax.lax.dynamic_slice(order, ((step % in_epoch) * batch,), (batch,))
+
+
+def taken(examples: Examples, rows: Array) -> Examples:
+    """Return some rows.
+
+    Args:
+        examples: the data set.
+        rows: which.
+    """
+    return jax.tree.map(lambda part: jnp.take(part, rows, axis=0), examples)

@@ -1,0 +1,104 @@
+"""One loop for models on data: compiled stretches of steps between evaluations, frozen at the first non-finite step.
+
+Everything random is a function of the key and the number of the step: the order of the rows, and the masks of dropout,
+of which every row of every batch has its own. A run that is taken up from a checkpoint is therefore the run that was
+not interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from stablessm.training.batches import Examples, rows_of, taken
+from stablessm.training.recipe import Recipe, transformation
+
+Loss = Callable[[Any, Examples, Array | None], Array]
+
+
+class TrainingState(NamedTuple):
+    """All that changes along a run: what a checkpoint holds.
+
+    Attributes:
+        parameters: what is trained of the model.
+        optimizer: state of the optimiser.
+        step: steps that have been taken.
+        first_bad_step: the first whose loss or gradient was not finite, -1 where there is none; parameters and
+            optimiser are then those before it.
+    """
+
+    parameters: Any
+    optimizer: Any
+    step: Array
+    first_bad_step: Array
+
+
+class Training(NamedTuple):
+    """A run made ready.
+
+    Attributes:
+        start: the state before the first step.
+        advance: (state, steps) -> (state, losses of those steps); compiled, for each number of steps once. The loss of
+            a step behind a non-finite one is infinite.
+        model: state -> the model.
+    """
+
+    start: TrainingState
+    advance: Callable[[TrainingState, int], tuple[TrainingState, Array]]
+    model: Callable[[TrainingState], Any]
+
+
+def training(model: Any, loss: Loss, examples: Examples, recipe: Recipe, *, key: Array) -> Training:
+    """Make a run ready.
+
+    Args:
+        model: any pytree; its arrays of floats are trained.
+        loss: (model, examples, key of dropout) -> mean loss of a batch.
+        examples: the training split, on the device.
+        recipe: how.
+        key: PRNG key of the order of the rows and of dropout.
+
+    Raises:
+        ValueError: there are fewer rows than a batch takes.
+    """
+    rows = len(examples.inputs)
+    if recipe.batch > rows:
+        raise ValueError(f"`batch` must be at most the number of rows, {rows}, but got {recipe.batch}")
+    parameters, rest = eqx.partition(model, eqx.is_inexact_array)
+    optimizer = transformation(recipe, parameters)
+    order_key, dropout_key = jax.random.split(key)
+    start = TrainingState(parameters, optimizer.init(parameters), jnp.int32(0), jnp.int32(-1))
+
+    def one(data: Examples, state: TrainingState, _: None) -> tuple[TrainingState, Array]:
+        chosen = taken(data, rows_of(order_key, state.step, rows=rows, batch=recipe.batch))
+        mask_key = jax.random.fold_in(dropout_key, state.step)
+        value, gradient = jax.value_and_grad(lambda parameters: loss(eqx.combine(parameters, rest), chosen, mask_key))(
+            state.parameters
+        )
+        finite = jnp.isfinite(value) & jax.tree.reduce(
+            jnp.logical_and, jax.tree.map(lambda leaf: jnp.isfinite(leaf).all(), gradient), jnp.bool_(True)
+        )
+        bad = jnp.where(~finite & (state.first_bad_step < 0), state.step, state.first_bad_step)
+        updates, memory = optimizer.update(gradient, state.optimizer, state.parameters, value=value)
+        new = eqx.apply_updates(state.parameters, updates)
+        kept, memory = jax.tree.map(
+            lambda after, before: jnp.where(bad < 0, after, before),
+            (new, memory),
+            (state.parameters, state.optimizer),
+        )
+        return TrainingState(kept, memory, state.step + 1, bad), jnp.where(bad < 0, value, jnp.inf)
+
+    @eqx.filter_jit
+    def advance(state: TrainingState, data: Examples, steps: int) -> tuple[TrainingState, Array]:
+        return jax.lax.scan(lambda carry, nothing: one(data, carry, nothing), state, None, length=steps)
+
+    return Training(
+        start,
+        lambda state, steps: advance(state, examples, steps),
+        lambda state: eqx.combine(state.parameters, rest),
+    )
