@@ -15,6 +15,9 @@ from stablessm.calculus.special import Chi, Phi, Psi
 DIGITS = 60
 """Working precision in decimal digits; the width of a point's enclosure is about 10^-DIGITS of its terms."""
 
+_NEAR_ZERO = 1e-15
+"""Below it phi, psi and chi of `special.py` are enclosed by 1 and their first power: the closed forms would cancel."""
+
 LARGEST_EXPONENT = 1e15
 """Arguments of `exp` beyond this are not evaluated: the number would need more than 50 bits of exponent."""
 
@@ -160,8 +163,8 @@ def _erf(x):
     return iv.mpf([low, high])
 
 
-def _decreasing(closed_form):
-    """A function that falls from 1 at 0 to 0, by its values at the ends."""
+def _decreasing(closed_form, power):
+    """A function that falls from 1 at 0 to 0, by its values at the ends; it is at least 1 - s^power near 0."""
 
     def rule(x):
         if x.b < 0:
@@ -170,6 +173,8 @@ def _decreasing(closed_form):
         for end, known in ((x.b, mpmath.inf), (x.a, 0)):
             if mpmath.mpf(end) == known or end <= 0:
                 ends.append(iv.mpf(0 if known else 1))
+            elif end < _NEAR_ZERO:
+                ends.append(iv.mpf([(1 - iv.mpf(end) ** power).a, 1]))
             else:
                 ends.append(iv.mpf([0, 1]) if end > LARGEST_EXPONENT else closed_form(iv.mpf(end)))
         return iv.mpf([max(ends[0].a, 0), min(ends[1].b, 1)])
@@ -210,7 +215,7 @@ _RULES = {
     sympy.Max: _extreme(max),
     sympy.Min: _extreme(min),
     sympy.sign: _sign,
-    Phi: _decreasing(_phi),
-    Psi: _decreasing(_psi),
-    Chi: _decreasing(_chi),
+    Phi: _decreasing(_phi, 1),
+    Psi: _decreasing(_psi, 2),
+    Chi: _decreasing(_chi, 4),
 }

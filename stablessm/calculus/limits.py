@@ -64,7 +64,7 @@ def limit_at(expression: sympy.Expr, variable: sympy.Symbol, point: sympy.Expr, 
         if value is not None:
             return value
     if point in _INFINITE:
-        u = sympy.Symbol("u", positive=True)
+        u = sympy.Symbol(f"u{variable.name}", positive=True)  # another one in an exponential of an exponential
         powers = in_exponentials(normal(expression), variable, u)
         if powers is not None and variable not in powers[0].free_symbols:
             end = sympy.oo if point is sympy.oo else sympy.Integer(0)

@@ -52,6 +52,8 @@ def _by_leading_terms(expression, t, end):
     """Rule 1; None where the expression is no quotient of sums of powers, or two orders cannot be compared."""
     if expression.atoms(sympy.Function, sympy.exp) or any(node.exp.has(t) for node in expression.atoms(sympy.Pow)):
         return None
+    if any(node.base.is_Add and node.base.has(t) and not node.exp.is_Integer for node in expression.atoms(sympy.Pow)):
+        return None  # a root of a sum is no sum of powers
     leading = [_leading_term(part, t, end) for part in sympy.fraction(sympy.together(expression))]
     if None in leading:
         return None
@@ -68,12 +70,16 @@ def _leading_term(total, t, end):
     if len(summands) > _MOST_TERMS:
         return None
     for term in summands:
-        order = sympy.expand(sympy.simplify(t * sympy.diff(term, t) / term)) if t in term.free_symbols else sympy.S.Zero
-        if t in order.free_symbols:
-            return None
-        coefficient = sympy.powsimp(term / t**order) if order != 0 else term
-        if t in coefficient.free_symbols:
-            return None
+        coefficient, order = sympy.Integer(1), sympy.Integer(0)
+        for factor in sympy.Mul.make_args(term):
+            base, power = factor.as_base_exp()
+            if t not in factor.free_symbols:
+                coefficient *= factor
+            elif base == t and t not in power.free_symbols:
+                order += power
+            else:
+                return None
+        order = sympy.expand(order)
         terms[order] = terms.get(order, 0) + coefficient
     terms = {order: coefficient for order, coefficient in terms.items() if sympy.expand(coefficient) != 0}
     for order, coefficient in terms.items():

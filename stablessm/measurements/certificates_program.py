@@ -2,7 +2,7 @@ r"""The program of the measurement `certificates`.
 
 Nothing is derived here. g(beta) and the suprema are read from the text of the statements of `verify`, in the grammar it
 was written in; the gradient scale, its quotient with the weight and the largest stable step are the expressions whose
-closed form or bound the statements state (`theory.gradient.scale_of`, `theory.curvature.inverse_step`), at the weight
+closed form or bound the statements state (`theory.gradient.scale_of`, `theory.quantities.expression_of`), at the weight
 of each memory length. All of it is evaluated in 30 digits when the program is built, so that a figure of the dataset
 shows what is proved, on any device, to the last bit of its format.
 """
@@ -28,10 +28,10 @@ from stablessm.parameterizations.domain import exact_constants
 from stablessm.parameterizations.grammar import STATEMENT_FUNCTIONS, parse
 from stablessm.parameterizations.primitives import elementary
 from stablessm.theory.cache import certified
-from stablessm.theory.curvature import inverse_step
 from stablessm.theory.domain import Cell
 from stablessm.theory.gradient import scale_cells, scale_of
 from stablessm.theory.problem import Problem, W, problem_of
+from stablessm.theory.quantities import expression_of
 from stablessm.theory.statement import Statement
 
 _DIGITS = 30
@@ -176,7 +176,7 @@ def _over_memory(parameterization: Parameterization, problem: Problem, lengths: 
 def _expressions(problem: Problem, cell: Cell) -> tuple[sympy.Expr, ...]:
     """Gradient scale, its quotient with the weight and 1/step on a cell, up to sign."""
     scale = scale_of(cell)
-    return scale, normal(scale / W), normal(inverse_step(problem, cell))
+    return scale, normal(scale / W), normal(expression_of("curvature", cell, problem.link))
 
 
 def _size(function: Callable[[Any], Any], weight: Any) -> float:

@@ -7,18 +7,20 @@ growth or faster, at the rate lim q'/q.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import sympy
 
-from stablessm.calculus.enclosure import value_at
+from stablessm.calculus.approach import trials
+from stablessm.calculus.enclosure import enclose, value_at
 from stablessm.calculus.exponentials import in_exponentials
 from stablessm.calculus.limits import limit_at, normal, tidy
 from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.derivation import interval, note
-from stablessm.theory.problem import Problem, W
-from stablessm.theory.signs import constant_sign
-from stablessm.theory.zeros import zeros_on
+from stablessm.theory.problem import Problem, S, W
+from stablessm.theory.signs import constant_sign, inner_points
+from stablessm.theory.tails import Tail, tail_of
 
 LARGE = 10**6
 """A counter-example shows the quantity above this number."""
@@ -29,19 +31,43 @@ _GROWN = 2
 _NEAR = (*range(1, 13), 20, 40, 80, 150)
 """Powers of ten at which a quantity is looked at on its way to infinity; past the last, eigenvalues underflow."""
 
-_LARGEST_SLOPE = 60
-"""Operations in a derivative beyond which its zeros are not looked for: the supremum is then left open."""
-
 _INFINITE = (sympy.oo, -sympy.oo)
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A smooth quantity on an open interval; its modulus is what is bounded."""
+    """A smooth quantity on an open interval; its modulus is what is bounded.
+
+    Attributes:
+        lower: lower end.
+        upper: upper end.
+        expression: in elementary functions of w.
+        form: the same in w, the decay S and the functions of `special.py`, where that is shorter; or None.
+        decay: s(w), what S stands for in the form.
+    """
 
     lower: sympy.Expr
     upper: sympy.Expr
     expression: sympy.Expr
+    form: sympy.Expr | None = None
+    decay: sympy.Expr | None = None
+
+    @property
+    def enclosable(self) -> sympy.Expr:
+        """The expression of w without 0/0 where s -> 0."""
+        return self.expression if self.form is None else self.form.subs(S, self.decay)
+
+    def tail(self, point: sympy.Expr, side: str) -> Tail:
+        """The limit at an end of the piece, and what the quantity grows like there.
+
+        Raises:
+            Undecided: it was not found.
+        """
+        if self.form is not None:
+            with suppress(Undecided):
+                return tail_of(self.form, self.decay, point, side)
+        own = normal(self.expression)
+        return Tail(limit_at(own, W, point, side), own)
 
     def split_at_zero(self) -> "list[Quantity]":
         """The quantity on both sides of w = 0, where it lies inside."""
@@ -50,7 +76,7 @@ class Quantity:
         if constant_sign(self.lower) is None or constant_sign(self.upper) is None:
             raise Undecided(f"whether 0 lies in ({self.lower}, {self.upper})")
         ends = (self.lower, sympy.Integer(0), self.upper)
-        return [Quantity(ends[i], ends[i + 1], self.expression) for i in (0, 1)]
+        return [replace(self, lower=ends[i], upper=ends[i + 1]) for i in (0, 1)]
 
 
 @dataclass(frozen=True)
@@ -63,13 +89,13 @@ class BlowUp:
 
     def words(self, problem: Problem) -> str:
         """Where, and how fast."""
-        q, point = self.quantity.expression, self.point
+        q, point = self.quantity.tail(self.point, self.side).leading, self.point
         finite = point not in _INFINITE
         approach = f"w -> {problem.text(point)}" + (self.side if finite else "")
         rate = normal(sympy.diff(q, W) / q)
         distance = f"abs({problem.text(W - point)})" if finite else "abs(w)"
         try:
-            speed = None if finite else self._exponential_speed()
+            speed = None if finite else self._exponential_speed(q)
             if speed is not None:
                 return f"like exp({problem.text(tidy(speed) * W)}), up to powers, as {approach}"
             order = limit_at(normal(rate * (W - point if finite else W)), W, point, self.side)
@@ -84,10 +110,10 @@ class BlowUp:
             return f"faster than any {'power' if finite else 'exponential'} as {approach}"
         return f"like exp({problem.text(tidy(speed) * W)}), up to powers, as {approach}"
 
-    def _exponential_speed(self) -> sympy.Expr | None:
+    def _exponential_speed(self, q: sympy.Expr) -> sympy.Expr | None:
         """k where q grows like e^(k w) up to powers of w: k = r lim u q'/q, q or q w in u = e^(r w)."""
         u = sympy.Symbol("u", positive=True)
-        for form in (self.quantity.expression, self.quantity.expression * W):
+        for form in (q, q * W):
             powers = in_exponentials(normal(form), W, u)
             if powers is not None and W not in powers[0].free_symbols:
                 order = normal(u * sympy.diff(powers[0], u) / powers[0])
@@ -127,59 +153,58 @@ class Bound:
     limits: tuple[tuple[Quantity, sympy.Expr, str, sympy.Expr], ...] = ()
 
 
-def bound_of(quantities: list[Quantity]) -> Bound:
+def limits_of(quantities: list[Quantity]) -> Bound:
     """Decide whether a quantity given in pieces is bounded.
 
     Raises:
         Undecided: a limit at an end of a piece was not found.
     """
-    pieces = [Quantity(q.lower, q.upper, normal(q.expression)) for q in quantities]
-    if pieces and all(W not in q.expression.free_symbols for q in pieces):
-        moduli = [_modulus(q.expression) for q in pieces]
-        if all(constant_sign(m - moduli[0]) == 0 for m in moduli):
-            return Bound((), ((moduli[0], sympy.Integer(0), True),), moduli[0])
-    blow_ups, values, limits = [], [], []
-    for q in pieces:
-        if W not in q.expression.free_symbols:
+    constant = _constant(quantities)
+    if constant is not None:
+        return Bound((), ((constant, sympy.Integer(0), True),), constant)
+    blow_ups, limits = [], []
+    for q in quantities:
+        if q.form is None:
+            q = replace(q, expression=normal(q.expression))
+        if q.expression == 0:
             continue
         for point, side in ((q.lower, "+"), (q.upper, "-")):
-            value = limit_at(q.expression, W, point, side)
+            value = q.tail(point, side).limit
             limits.append((q, point, side, value))
             if value in _INFINITE:
                 blow_ups.append(BlowUp(q, point, side))
-            else:
-                values.append((_modulus(value), point, False))
-    if blow_ups:
-        return Bound(tuple(blow_ups), limits=tuple(limits))
-    try:
-        for q in pieces:
-            slope = normal(sympy.diff(q.expression, W))
-            if slope == 0:
-                values.append((_modulus(q.expression), None, True))
+    return Bound(tuple(blow_ups), limits=tuple(limits))
+
+
+def _constant(quantities: list[Quantity]) -> sympy.Expr | None:
+    """The modulus of a quantity that is constant, the same on all pieces."""
+    if not quantities or any(_moves(q) for q in quantities):
+        return None
+    pieces = [normal(q.expression) for q in quantities]
+    if any(W in piece.free_symbols for piece in pieces):
+        return None
+    moduli = [modulus_of(piece) for piece in pieces]
+    return moduli[0] if all(constant_sign(one - moduli[0]) == 0 for one in moduli) else None
+
+
+def _moves(q: Quantity) -> bool:
+    """Whether enclosures at two weights show that a quantity is not constant; normal forms of long ones are slow."""
+    for values in trials((q.expression.free_symbols | q.lower.free_symbols | q.upper.free_symbols) - {W}, 1):
+        seen = []
+        for weight in inner_points(q.lower, q.upper):
+            try:
+                seen.append(enclose(q.enclosable, values | {W: weight.subs(values)}))
+            except ArithmeticError:
                 continue
-            if slope.count_ops() > _LARGEST_SLOPE:
-                return Bound((), limits=tuple(limits))
-            for point in zeros_on(slope, W, q.lower, q.upper):
-                values.append((_modulus(normal(q.expression.subs(W, point))), point, True))
-    except Undecided:
-        return Bound((), limits=tuple(limits))
-    return Bound((), tuple(_largest(values)), limits=tuple(limits))
+        if any(one.b < other.a for one in seen for other in seen):
+            return True
+    return False
 
 
-def _modulus(value):
+def modulus_of(value: sympy.Expr) -> sympy.Expr:
+    """|value|, without the bars where its sign is known."""
     sign = constant_sign(value)
     return sympy.Abs(value) if sign is None else sign * value
-
-
-def _largest(values):
-    """The values that may be the largest: those not known to lie below another, one of equal ones."""
-    kept: list = []
-    for value in values:
-        signs = [constant_sign(value[0] - other[0]) for other in kept]
-        if -1 in signs or (0 in signs and not value[2]):
-            continue
-        kept = [other for other, sign in zip(kept, signs, strict=True) if sign not in (0, 1)] + [value]
-    return kept
 
 
 def witness_of(
@@ -195,7 +220,7 @@ def witness_of(
         seen = []
         for weight in blow_up.weights(values):
             try:
-                size = abs(value_at(blow_up.quantity.expression, values | {W: weight}))
+                size = abs(value_at(blow_up.quantity.enclosable, values | {W: weight}))
             except ArithmeticError:
                 continue
             if not usable(weight):

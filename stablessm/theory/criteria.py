@@ -20,12 +20,12 @@ from stablessm.calculus.enclosure import value_at
 from stablessm.calculus.limits import normal
 from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.bounded import bounded
-from stablessm.theory.bounds import Quantity
 from stablessm.theory.derivation import interval, note
-from stablessm.theory.domain import decaying, stable_cells
-from stablessm.theory.gradient import FORMS, over_weight_by_decay, scale_cells, scale_of
+from stablessm.theory.domain import decaying
+from stablessm.theory.gradient import FORMS, over_weight_by_decay, scale_cells
 from stablessm.theory.jumps import jump_of
 from stablessm.theory.problem import Problem, W
+from stablessm.theory.quantities import quantities_of
 from stablessm.theory.signs import inner_points, sign_on
 from stablessm.theory.statement import Statement
 from stablessm.theory.witness import counterexample_at
@@ -35,13 +35,9 @@ def gradient_over_weight(problem: Problem) -> Statement:
     """Is the gradient scale divided by the size of the weight bounded over the stable weights?"""
     name = FORMS[problem.link].replace("f^2", "(f^2 |w|)").replace("(1 - |f|)^2", "((1 - |f|)^2 |w|)")
 
-    def quantities(case):
-        pieces = []
-        for cell in stable_cells(case):
-            pieces += Quantity(cell.lower, cell.upper, scale_of(cell) / W).split_at_zero()
-        return "", name, pieces
-
-    statement = bounded("gradient_over_weight", problem, quantities)
+    statement = bounded(
+        "gradient_over_weight", problem, lambda case: (name, quantities_of(case, "gradient_over_weight"))
+    )
     try:
         by_decay = over_weight_by_decay(problem, scale_cells(problem))
     except Undecided:
@@ -54,10 +50,6 @@ def gradient_over_weight(problem: Problem) -> Statement:
 def lipschitz(problem: Problem) -> Statement:
     """Is tau'' bounded over the weights with s > 0 (Equation 11)?"""
     name = "|tau''|, tau = 1/|f|," if problem.link == "continuous" else "|tau''|, tau = 1/(1 - f),"
-
-    def quantities(case):
-        return "", name, [Quantity(c.lower, c.upper, sympy.diff(1 / c.margin(), W, 2)) for c in decaying(case)]
-
     margin = "|f|" if problem.link == "continuous" else "(1 - f)"
     note(problem, f"the gradient scale is $|tau'|$, $tau = 1/{margin}$: it is Lipschitz exactly if $tau''$ is bounded")
     tried, jump = [], None
@@ -70,7 +62,7 @@ def lipschitz(problem: Problem) -> Statement:
     else:
         return Statement("lipschitz", "undecided", problem.rename(f"tried: {'; '.join(dict.fromkeys(tried))}"))
     if jump is None:
-        return bounded("lipschitz", problem, quantities)
+        return bounded("lipschitz", problem, lambda case: (name, quantities_of(case, "lipschitz")))
     values = dict.fromkeys(problem.constants, sympy.Integer(1)) | dict(problem.values)
     point, left, right = (problem.text(part) for part in jump)
     shown = f"{name} is not bounded: tau' jumps from {left} to {right} at w = {point}"

@@ -14,27 +14,20 @@ Unlike the gradient over the weight this does not change when the weight is shif
 over the stable weights, so that some step size serves all of them.
 """
 
+from dataclasses import replace
+
 import sympy
 
-from stablessm.calculus.limits import normal, tidy
+from stablessm.calculus.limits import tidy
 from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.bounded import bounded
-from stablessm.theory.bounds import Quantity
+from stablessm.theory.budget import secure
 from stablessm.theory.derivation import note
-from stablessm.theory.domain import Cell, stable_cells
+from stablessm.theory.domain import Cell, stable_cells, under_stability
 from stablessm.theory.inverse import inverse_of
 from stablessm.theory.problem import Problem, S, W
+from stablessm.theory.quantities import quantities_of
 from stablessm.theory.statement import Statement
-
-
-def inverse_step(problem: Problem, cell: Cell) -> sympy.Expr:
-    """1/step on a cell, as an expression of w."""
-    if problem.link == "continuous":
-        return cell.slope() ** 2 / (4 * cell.decay**3)
-    q = problem.eigenvalue_of(cell.decay)
-    # 1 - q^2 by way of the margin, which does not cancel: (1 - |q|)(1 + |q|).
-    size = -q if cell.branch == "2-s" else q
-    return (1 + q**2) * cell.slope() ** 2 / (cell.margin() * (1 + size)) ** 3
 
 
 def largest_step(problem: Problem, cell: Cell) -> sympy.Expr | None:
@@ -62,12 +55,23 @@ def curvature(problem: Problem) -> Statement:
         problem, f"the loss has the second derivative ${second}$ at its optimum; the largest stable step is 2 over that"
     )
 
-    def quantities(case):
-        cells = stable_cells(case)
-        steps = [step for step in (largest_step(case, cell) for cell in cells) if step is not None]
-        shown = f" = {case.text(steps[0])}" if steps else ""
-        form = "4 s^3/f'^2" if case.link == "continuous" else "(1 - f^2)^3/((1 + f^2) f'^2)"
-        pieces = [Quantity(c.lower, c.upper, normal(inverse_step(case, c))) for c in cells]
-        return f"largest stable step {form}{shown}; ", "1/step", pieces
+    form = "4 s^3/f'^2" if problem.link == "continuous" else "(1 - f^2)^3/((1 + f^2) f'^2)"
+    statement = bounded("curvature", problem, lambda case: ("1/step", quantities_of(case, "curvature")))
+    if statement.verdict == "undecided":
+        return statement
+    secure(statement)
+    shown = _step_text(problem)
+    return statement.preceded(f"largest stable step {form}" + (f" = {shown}" if shown else ""))
 
-    return bounded("curvature", problem, quantities)
+
+def _step_text(problem: Problem) -> str:
+    """The largest stable step as a function of the decay; nothing where that is not inverted."""
+    for case_of in (lambda: problem, lambda: under_stability(replace(problem, values=()))[0], problem.specialised):
+        try:
+            case = case_of()
+            cells = stable_cells(case)
+        except Undecided:
+            continue
+        steps = (largest_step(case, cell) for cell in cells)
+        return next((case.text(step) for step in steps if step is not None), "")
+    return ""

@@ -27,11 +27,12 @@ from functools import lru_cache
 
 import sympy
 
-from stablessm.calculus.limits import limit_at, normal
+from stablessm.calculus.limits import limit_at
 from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.bounded import at_values, bounded
-from stablessm.theory.bounds import Bound, Quantity, bound_of
+from stablessm.theory.bounds import Bound, Quantity, limits_of
 from stablessm.theory.budget import secure
+from stablessm.theory.closed import with_supremum
 from stablessm.theory.derivation import note
 from stablessm.theory.domain import Cell, stable_cells, under_positive_eigenvalues
 from stablessm.theory.failure import failing_pair
@@ -39,6 +40,7 @@ from stablessm.theory.jumps import jump_of
 from stablessm.theory.least import BETA, Least, by_slope, largest_ratio
 from stablessm.theory.oscillation import least_at
 from stablessm.theory.problem import Problem, W
+from stablessm.theory.quantities import quantities_of
 from stablessm.theory.signs import constant_sign
 from stablessm.theory.spotcheck import values_in
 from stablessm.theory.statement import Statement
@@ -69,7 +71,7 @@ def modulus(problem: Problem) -> Statement:
         if edges and not harmful:
             raise Undecided(f"perturbations of the weight beyond {edges[0]}, where the map is not stable")
         seen.append((case, cells, found))
-        return "", _NAME[case.link], slopes
+        return _NAME[case.link], slopes
 
     statement = _by_continuity(problem) or bounded("modulus", problem, quantities)
     if statement.verdict == "proved":
@@ -85,8 +87,13 @@ def _slopes(case: Problem) -> tuple[tuple[Cell, ...], list[Quantity], Bound]:
     cells = stable_cells(case)
     if jump_of(cells, lambda cell: cell.margin()) is not None:
         raise Undecided("the modulus of a margin that jumps")
-    slopes = [Quantity(c.lower, c.upper, normal(c.margin_slope() / c.margin())) for c in cells]
-    return cells, slopes, bound_of(slopes)
+    slopes = quantities_of(case, "modulus")
+    return cells, slopes, limits_of(slopes)
+
+
+@lru_cache(maxsize=16)
+def _largest_slope(found: Bound) -> Bound:
+    return with_supremum(found)
 
 
 def _edges(cells: tuple[Cell, ...]) -> list[sympy.Expr]:
@@ -137,9 +144,9 @@ def _by_continuity(problem: Problem) -> Statement | None:
 def _with_least(problem: Problem, statement: Statement, seen: list) -> Statement:
     """The statement with the least g, or with the bound that the slope gives."""
     given = dict(problem.values)
-    bound = _bound_text(*seen[-1][::2]) if seen else None
-    for case, _, found in seen:
-        least = _by_decay(case, found)
+    bound = _bound_text(seen[-1][0], _largest_slope(seen[-1][2])) if seen else None
+    for case, _, _ in seen:
+        least = _by_decay(case)
         if least is not None:
             note(case, "$|m'/m| = |s'/s| phi(s)$ with $phi(s) = s/(e^s - 1) < 1$: the continuous link's bound holds")
             size, end = (case.text(part) for part in (sympy.log(least.ratio) / BETA, least.weight))
@@ -196,7 +203,7 @@ def _cases(problem, seen, given):
 def _least(case: Problem, seen: list) -> Least | None:
     slope = next((found for other, _, found in seen if other == case), None)
     if slope is not None:
-        least = by_slope(slope)
+        least = by_slope(_largest_slope(slope))
         if least is not None:
             return least
     try:
@@ -205,12 +212,12 @@ def _least(case: Problem, seen: list) -> Least | None:
         return None
 
 
-def _by_decay(case: Problem, slope: Bound) -> Least | None:
+def _by_decay(case: Problem) -> Least | None:
     """Theorem 4, where it applies."""
-    if case.link != "exponential" or slope.values:
+    if case.link != "exponential":
         return None
     try:
-        least = by_slope(_slopes(replace(case, link="continuous"))[2])
+        least = by_slope(_largest_slope(_slopes(replace(case, link="continuous"))[2]))
         if least is None or least.weight not in _INFINITE or limit_at(case.decay, W, least.weight, "-") != 0:
             return None
     except Undecided:

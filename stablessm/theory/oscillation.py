@@ -18,7 +18,8 @@ from stablessm.calculus.outcomes import Undecided
 from stablessm.theory.bounds import Bound
 from stablessm.theory.ends import near_end
 from stablessm.theory.problem import Problem, W
-from stablessm.theory.suprema import REACHES, Enclosed, above, quantities_of
+from stablessm.theory.quantities import quantities_of
+from stablessm.theory.suprema import REACHES, Enclosed, above
 
 _INFINITE = (sympy.oo, -sympy.oo)
 _TOLERANCE = 1e-5
@@ -77,7 +78,7 @@ def _slopes(problem):
     cells = []
     for piece in quantities_of(problem, "modulus"):
         ends = [float(end) for end in (piece.lower, piece.upper)]
-        cells.append((*ends, evaluator(piece.expression, W)))
+        cells.append((*ends, evaluator(piece.enclosable, W)))
 
     def slope(low, high):
         bottom, top = np.full_like(low, np.inf), np.full_like(low, -np.inf)
@@ -96,11 +97,11 @@ def _slope_beyond(problem, reach) -> float:
     largest = 0.0
     for piece in quantities_of(problem, "modulus"):
         for end, side in ((piece.lower, "+"), (piece.upper, "-")):
-            if end in _INFINITE and piece.expression != 0:
+            if end in _INFINITE and piece.enclosable != 0:
                 place = sympy.Integer(reach if end is sympy.oo else -reach)
                 if not piece.lower < place < piece.upper:
                     raise Undecided("a piece that begins beyond the reach of the search")
-                low, high = near_end(piece.expression, end, side, place)
+                low, high = near_end(piece.enclosable, end, side, place)
                 largest = max(largest, above(-low), above(high))
     return largest
 

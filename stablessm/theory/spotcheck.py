@@ -16,7 +16,7 @@ from stablessm.theory.signs import inner_points
 def survives(bound: Bound, values: dict[sympy.Symbol, sympy.Expr]) -> bool:
     """Whether nothing speaks against a bound at the given values of all its constants."""
     for quantity, point, side, limit in bound.limits:
-        if contradicts(quantity.expression, W, point, side, limit, values):
+        if contradicts(quantity.enclosable, W, point, side, limit, values):
             return False
     if bound.blow_ups or not bound.values:
         return True
@@ -24,7 +24,7 @@ def survives(bound: Bound, values: dict[sympy.Symbol, sympy.Expr]) -> bool:
     for quantity in {quantity for quantity, _, _, _ in bound.limits}:
         for weight in inner_points(quantity.lower, quantity.upper):
             try:
-                size = abs(enclose(quantity.expression, values | {W: weight.subs(values)}))
+                size = abs(enclose(quantity.enclosable, values | {W: weight.subs(values)}))
             except ArithmeticError:
                 continue
             if size.a > max(levels):

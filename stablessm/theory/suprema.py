@@ -16,11 +16,9 @@ import sympy
 from stablessm.calculus.boxes import evaluator
 from stablessm.calculus.enclosure import enclose
 from stablessm.calculus.outcomes import Undecided
-from stablessm.calculus.special import Chi, Phi, Psi
 from stablessm.theory.bounds import Bound, Quantity
-from stablessm.theory.domain import decaying, stable_cells
 from stablessm.theory.ends import near_end
-from stablessm.theory.problem import Problem, W
+from stablessm.theory.problem import W
 
 TOLERANCE = 1e-5
 """Relative width at which a search ends."""
@@ -74,32 +72,6 @@ def rounded(value: float, *, down: bool) -> str:
     return text if (float(text) <= value if down else float(text) >= value) else repr(value)
 
 
-def quantities_of(problem: Problem, identity: str) -> list[Quantity]:
-    """The quantity of a statement, written so that it can be enclosed where s -> 0 under the exponential link.
-
-    Raises:
-        Undecided: the stable set was not found.
-    """
-    pieces: list[Quantity] = []
-    for cell in decaying(problem) if identity == "lipschitz" else stable_cells(problem):
-        s, first, second = cell.decay, sympy.diff(cell.decay, W), sympy.diff(cell.decay, W, 2)
-        margin, size = (2 - s, s - 1) if cell.branch == "2-s" else (s, 1 - s)
-        phi, psi, chi, half = (Phi(s), Psi(s), Chi(s), Chi(s / 2)) if cell.branch == "exp" else (sympy.Integer(1),) * 4
-        if identity == "modulus":
-            form = (-first if cell.branch == "2-s" else first) / margin * phi
-        elif identity == "gradient_over_weight":
-            form = first / margin**2 / W * psi
-        elif identity == "lipschitz":
-            form = 2 * first**2 / s**3 * half - second / s**2 * psi
-        elif problem.link == "one-minus":
-            form = (1 + size**2) * first**2 / (margin * (1 + size)) ** 3
-        else:
-            form = first**2 / (4 * s**3) * chi
-        piece = Quantity(cell.lower, cell.upper, form)
-        pieces += piece.split_at_zero() if identity == "gradient_over_weight" else [piece]
-    return pieces
-
-
 def supremum_of(pieces: list[Quantity], bound: Bound) -> Enclosed:
     """The supremum of |q| over all pieces; no constants may be left.
 
@@ -118,7 +90,7 @@ def supremum_of(pieces: list[Quantity], bound: Bound) -> Enclosed:
                 lower, weight = known, float(point)
     upper = 0.0
     for piece in pieces:
-        if piece.expression == 0:
+        if piece.enclosable == 0:
             continue
         found = _on_piece(piece, lower)
         upper = max(upper, found.upper)
@@ -153,11 +125,11 @@ def _with_reach(piece, reach, nearest, lower):
         else:
             width = min(nearest, (piece.upper - piece.lower) / 4)
             place = end + width if side == "+" else end - width
-        low, high = near_end(piece.expression, end, side, place)
+        low, high = near_end(piece.enclosable, end, side, place)
         outside = max(outside, above(-low), above(high))
         ends.append(place)
     box = [enclose(end, {}) for end in ends]
-    core = largest_on(piece.expression, float(box[0].a), float(box[1].b), lower)
+    core = largest_on(piece.enclosable, float(box[0].a), float(box[1].b), lower)
     return Enclosed(core.lower, max(core.upper, outside), core.weight)
 
 

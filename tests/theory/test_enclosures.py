@@ -18,7 +18,8 @@ from stablessm.theory.ends import near_end
 from stablessm.theory.modulus import modulus
 from stablessm.theory.oscillation import least_at
 from stablessm.theory.problem import W, problem_of
-from stablessm.theory.suprema import quantities_of, rounded, supremum_of
+from stablessm.theory.quantities import quantities_of
+from stablessm.theory.suprema import rounded, supremum_of
 
 oo = sympy.oo
 

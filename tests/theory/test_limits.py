@@ -2,15 +2,19 @@
 
 import pytest
 import sympy
+from sympy import Rational
 
 from stablessm.calculus.approach import contradicts
+from stablessm.calculus.enclosure import enclose
 from stablessm.calculus.exponentials import in_exponentials, natural
 from stablessm.calculus.limits import limit_at
 from stablessm.calculus.orders import limit_by_orders
 from stablessm.calculus.outcomes import Undecided
+from stablessm.calculus.special import DECREASING, FAR, NEAR, Chi, Phi, Psi
 from stablessm.theory.pieces import Piece
-from stablessm.theory.problem import W
+from stablessm.theory.problem import S, W
 from stablessm.theory.ranges import extremes_of
+from stablessm.theory.tails import tail_of
 
 p, q = sympy.symbols("p q", positive=True)
 oo = sympy.oo
@@ -55,6 +59,37 @@ def test_a_false_answer_of_the_engine_is_not_passed_on(monkeypatch):
 def test_an_unsigned_power_of_zero_is_no_value():
     with pytest.raises(Undecided):
         limit_at(sympy.tanh(W) * W ** (p - 2), W, sympy.Integer(0), "+")
+
+
+@pytest.mark.parametrize(
+    "form, decay, point, limit",
+    [
+        (W / S * Phi(S), sympy.exp(W), oo, 0), (sympy.exp(W) / S * Phi(S), sympy.exp(W), oo, 0),
+        (sympy.exp(W) / S * Phi(S), sympy.exp(W), -oo, 1), (W**2 * S**2 * Psi(S), 1 / W, oo, 1),
+        (Chi(S), 2 + 1 / W, oo, "4*8*(exp(2) + exp(-2))/(exp(2) - exp(-2))**3"),
+        ((Psi(S) - Phi(S)) / S, 1 / W, oo, "1/2"), ((Psi(S) - Phi(S)) / S**2, 1 / W, oo, None),
+    ],
+)  # fmt: skip
+def test_limits_by_way_of_the_decay(form, decay, point, limit):
+    if limit is None:
+        with pytest.raises(Undecided):
+            tail_of(sympy.expand(form), decay, point, "-")
+    else:
+        assert sympy.simplify(tail_of(sympy.expand(form), decay, point, "-").limit - sympy.sympify(limit)) == 0
+
+
+def test_an_exponential_of_an_exponential_is_not_taken_for_a_power():
+    assert limit_at(sympy.exp(W - sympy.exp(W)), W, oo, "-") == 0
+
+
+@pytest.mark.parametrize("function", DECREASING)
+def test_functions_of_the_decay_lie_between_their_series_and_meet_their_values_far_out(function):
+    for s in ("1e-30", "1e-3", "1e-2"):
+        power, scale = NEAR[function]
+        value, near = (enclose(form, {}) for form in (function(Rational(s)), 1 - scale * Rational(s) ** power))
+        assert value.b <= 1 and abs(value - near).b <= 2 * float(s) ** (power + 1) + 1e-29
+    ratio = enclose(function(Rational(90)) / FAR[function](Rational(90)), {})
+    assert abs(ratio - 1).b < 1e-30
 
 
 def test_rates_that_are_commensurable_share_a_base():
