@@ -68,14 +68,21 @@ _ALL = (
         "lines_shift_left",
         "without reparameterization the perturbation at which the error explodes falls with the number of modes",
         "StableSSM, Fig. 1",
-        ("perturbation.perturbation_radius",),
+        ("perturbation.perturbation_radius", "exact_perturbation.exact_radius"),
         "stablessm.claims.training:shifts_left",
+    ),
+    Claim(
+        "radius_falls",
+        "without reparameterization no polynomial memory is stably approximated: the radius goes to 0",
+        "StableSSM, Theorem 3.1",
+        ("exact_perturbation.exact_radius",),
+        "stablessm.claims.training:radius_falls",
     ),
     Claim(
         "stable_never_explodes",
         "with a stable reparameterization the error of a perturbed model stays bounded",
         "StableSSM, Fig. 1 and Theorem 3.3",
-        ("perturbation.perturbation_radius",),
+        ("perturbation.perturbation_radius", "exact_perturbation.exact_radius"),
         "stablessm.claims.training:never_explodes",
     ),
     Claim(

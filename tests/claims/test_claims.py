@@ -9,7 +9,7 @@ import xarray as xr
 from stablessm import datasets
 from stablessm.claims import CLAIMS, decide
 from stablessm.claims.page import as_dataset, as_markdown
-from stablessm.claims.record import VERDICTS
+from stablessm.claims.record import CONDITIONAL, VERDICTS
 
 MAPS = ["direct", "exp", "softplus", "best"]
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,6 +54,22 @@ def radius(direct, slope, exploding=()):
     )
 
 
+def exact(direct=(1e-3, 1e-9), readout=np.inf, recurrent=np.inf):
+    """Best approximations: radius and beta of explosion of direct, and beta of explosion of the stable maps."""
+    stable = np.full((3, 2, 2), [[recurrent] * 2, [readout] * 2])
+    explosion = np.concatenate([np.broadcast_to(np.array(direct), (1, 2, 2)), stable])
+    return xr.Dataset(
+        {
+            "explosion_beta": (
+                ("parameterization", "perturbed", "width", "extent", "norm"),
+                explosion[..., None, None],
+            ),
+            "stability_radius": (("parameterization", "width", "extent"), explosion[:, 0, :, None]),
+        },
+        {"parameterization": MAPS, "perturbed": ["recurrent", "all"], "width": [8, 64], "extent": ["infinite"]},
+    )
+
+
 def poles(late):
     values = np.array([[0.01, one] for one in late])
     made = {"change_by_poles": (("parameterization", "time"), values)}
@@ -73,10 +89,11 @@ LEAST = [[1.0] * 3] * 3 + [[0.5] * 3]
 BOUNDED = {"largest_gradient_over_weight": [np.inf, np.inf, np.inf, 2.0]}
 SLOPES = {"modulus_slope": [np.nan, 1.0, 1.0, 1.4]}
 NEVER = {"direct": (0.1, 0.01), "slope": -0.5}
+EULER, HOLD = (radius(**NEVER, exploding=[("exp", step)]) for step in ("euler", "zero_order_hold"))
 CASES = [
     ("definition", certificates(), "confirmed", "best 2.7"),
     ("definition", certificates(g=np.ones((4, 3))), "not_confirmed", ""),
-    ("moves_least", certificates(**SLOPES), "confirmed_under_a_condition", "beta = 10"),
+    ("moves_least", certificates(**SLOPES), CONDITIONAL, "beta = 10"),
     ("moves_least", certificates(modulus_slope=[np.nan, 1, 1, 0.5], g=LEAST), "confirmed", ""),
     ("criterion", certificates(**BOUNDED), "confirmed", "best 2"),
     ("criterion", certificates(largest_gradient_over_weight=[np.inf, np.inf, 1.0, 2.0]), "not_confirmed", ""),
@@ -87,13 +104,19 @@ CASES = [
     ("best_survives_most", rates(direct=[1, 1], exp=[2, 3], softplus=[2, 2], best=[4, 4]), "confirmed", ""),
     ("best_survives_most", rates(direct=[1, 1], exp=[2, 3], softplus=[2, 2], best=[1, 2]), "not_confirmed", ""),
     ("best_survives_most", rates(direct=[1, 1], exp=[2, 3], softplus=[2, 2], best=[1, 4]), "not_confirmed", "ahead on"),
-    ("lines_shift_left", radius(**NEVER), "confirmed", "m = 64: 0.01"),
-    ("lines_shift_left", radius((0.1, 0.12), 0.0), "not_confirmed", "m = 64: 0.12"),
-    ("stable_never_explodes", radius(**NEVER), "confirmed", ""),
-    ("stable_never_explodes", radius(**NEVER, exploding=[("exp", "euler")]), "confirmed_under_a_condition", "Euler"),
-    ("stable_never_explodes", radius(**NEVER, exploding=[("exp", "zero_order_hold")]), "not_confirmed", "exp"),
+    ("lines_shift_left", [radius(**NEVER), exact()], "confirmed", "m = 64: 0.01"),
+    ("lines_shift_left", [radius((0.1, 0.12), 0.0), exact()], CONDITIONAL, "m = 64: 0.12"),
+    ("lines_shift_left", [radius((0.1, 0.12), 0.0), exact((0.1, 0.1))], "not_confirmed", "m = 64: 0.12"),
+    ("radius_falls", exact(), "confirmed", "stable maps: infinite"),
+    ("radius_falls", exact((0.1, 0.1)), "not_confirmed", ""),
+    ("radius_falls", exact(recurrent=0.1), "not_confirmed", "stable maps: 0.1"),
+    ("stable_never_explodes", [radius(**NEVER), exact()], "confirmed", ""),
+    ("stable_never_explodes", [radius(**NEVER), exact(readout=0.1)], CONDITIONAL, "readout"),
+    ("stable_never_explodes", [EULER, exact()], CONDITIONAL, "exp"),
+    ("stable_never_explodes", [radius(**NEVER), exact(recurrent=0.1)], "not_confirmed", ""),
+    ("stable_never_explodes", [HOLD, exact()], "not_confirmed", "exp"),
     ("poles_and_residues", poles([9, 9, 9, 9]), "confirmed", ""),
-    ("poles_and_residues", poles([9, 0.1, 0.1, 0.1]), "confirmed_under_a_condition", "t = 100"),
+    ("poles_and_residues", poles([9, 0.1, 0.1, 0.1]), CONDITIONAL, "t = 100"),
     ("poles_and_residues", poles([0.1] * 4), "not_confirmed", ""),
     ("direct_does_not_train", accuracies(0.2, 0.9, 0.9, 0.9), "confirmed", "direct 0.200"),
     ("direct_does_not_train", accuracies(0.9, 0.9, 0.9, 0.9), "not_confirmed", ""),
@@ -103,7 +126,8 @@ CASES = [
 
 @pytest.mark.parametrize(("key", "data", "verdict", "words"), CASES)
 def test_the_verdict_follows_the_data(key, data, verdict, words):
-    found = decide(CLAIMS[key], {CLAIMS[key].reads[0]: data})
+    given = data if isinstance(data, list) else [data]
+    found = decide(CLAIMS[key], dict(zip(CLAIMS[key].reads, given, strict=True)))
     assert found.verdict == verdict, found
     assert words in f"{found.numbers} {found.condition}"
 
