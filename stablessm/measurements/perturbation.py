@@ -47,7 +47,8 @@ class PerturbationSettings(PublishedTraining):
         error_horizon: steps over which the error is taken, ascending; may exceed the horizon of the training.
         repeat: the directions, each a number that fixes it together with the seed.
         beta: sizes of the perturbation, ascending.
-        search: how the worst perturbation is sought: "sampled" takes random directions.
+        search: how the worst perturbation is sought: "sampled" takes the random directions as they are, "ascent" climbs
+            from each to where the error over the longest horizon is largest.
     """
 
     perturbed: tuple[Literal["recurrent", "input", "readout", "bias", "all"], ...] = ("all",)
@@ -55,7 +56,7 @@ class PerturbationSettings(PublishedTraining):
     error_horizon: tuple[Annotated[int, Field(ge=1, le=10**6)], ...] = (100, 1000)
     repeat: tuple[Annotated[int, Field(ge=0, lt=2**32)], ...] = tuple(range(30))
     beta: tuple[Annotated[float, Field(ge=0, le=1e3)], ...] = PUBLISHED_BETA
-    search: Literal["sampled"] = "sampled"
+    search: Literal["sampled", "ascent"] = "sampled"
 
     @field_validator("width", "perturbed", "ball", "repeat")
     @classmethod

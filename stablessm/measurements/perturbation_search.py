@@ -13,7 +13,11 @@ from types import MappingProxyType
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax import Array
+
+from stablessm.measurements.ascent import climb, steepest
+from stablessm.measurements.balls import BALLS, blocks_of
 
 Measure = Callable[[Mapping[str, Array], Array], Any]
 Search = Callable[[Measure, Sequence[tuple[str, str]], Mapping[str, Array], Array], Any]
@@ -37,4 +41,34 @@ def sampled(measure: Measure, sets: Sequence[tuple[str, str]], directions: Mappi
     return jax.tree.map(lambda leaf: leaf.reshape(len(sets), -1, *leaf.shape[1:]), found)
 
 
-SEARCHES: Mapping[str, Search] = MappingProxyType({"sampled": sampled})
+def ascent(measure: Measure, sets: Sequence[tuple[str, str]], directions: Mapping[str, Array], betas: Array) -> Any:
+    """Measure where projected gradient ascent ends, started from each of the given directions at every size.
+
+    What climbs is the distance over the longest horizon; the sampled loss is measured there too, and not climbed by
+    itself. Arguments and results as for `sampled`, the measure an `Errors`.
+    """
+
+    def of_set(perturbed: str, ball: str, starts: Mapping[str, Array]) -> Any:
+        moving = {name: float(name in blocks_of(perturbed)) for name in starts}
+
+        def toward(gradient: Mapping[str, Array]) -> dict[str, Array]:
+            return steepest(gradient, moving, BALLS.index(ball))
+
+        def at(start: Mapping[str, Array], beta: Array) -> Any:
+            found = climb(lambda one: measure(one, beta).distance[-1], start, toward, steps=GRADIENTS)
+            reached = measure(found[1], beta)
+            own = measure(start, beta)  # the answer where it is infinitely far: nothing is climbed from there
+            return jax.tree.map(
+                lambda here, there: jnp.where(jnp.isfinite(own.distance[-1]), here, there), reached, own
+            )
+
+        return jax.lax.map(lambda start: jax.vmap(lambda beta: at(start, beta))(betas), starts)
+
+    every = [
+        of_set(*one, {name: block[number] for name, block in directions.items()}) for number, one in enumerate(sets)
+    ]
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *every)
+
+
+GRADIENTS = 8  # of an ascent
+SEARCHES: Mapping[str, Search] = MappingProxyType({"sampled": sampled, "ascent": ascent})

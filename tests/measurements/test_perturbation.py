@@ -14,6 +14,7 @@ from stablessm.measurements.kernel_fit import kernel_fit
 from stablessm.measurements.perturbation import PUBLISHED_BETA, PerturbationSettings
 from stablessm.measurements.perturbation_programs import PerturbationStart, running_maximum
 from stablessm.measurements.perturbation_programs import errors as errors_of
+from stablessm.measurements.perturbation_search import SEARCHES
 from stablessm.sweeps.declarations import load_spec
 from stablessm.sweeps.errors import SpecError
 from stablessm.sweeps.run import execute
@@ -183,6 +184,28 @@ def test_directions_are_the_same_for_all_maps(few):
     assert "directions" in PerturbationStart._fields
     hashes = few["start_hash"]
     assert (hashes == hashes.isel(parameterization=0)).all() and len(np.unique(hashes)) == 2
+
+
+def test_ascent_goes_beyond_the_directions_it_starts_from():
+    model, length = one_mode("exp", 0.25), 60
+    target = model.kernel(length)
+    sets = (("recurrent", "inf"), ("all", "l2"))
+    drawn = random_directions(KEY, range(3), 1)
+    unit = [jax.vmap(lambda one, each=each: on_sphere(one, *each))(drawn) for each in sets]
+    starts = jax.tree.map(lambda *blocks: jnp.stack(blocks), *unit)
+    betas = jnp.asarray([0.01, 0.3])
+
+    @eqx.filter_jit
+    def found(search):
+        return SEARCHES[search](
+            lambda d, b: errors_of(moved(model, d, b), target, (length,), nothing), sets, starts, betas
+        )
+
+    plain, climbed = found("sampled").distance[..., 0], found("ascent").distance[..., 0]
+    assert climbed.shape == (2, 3, 2) and (climbed >= plain * (1 - 1e-5)).all()
+    assert (climbed[1].max(0) > 1.05 * plain[1].min(0)).all()
+    by_hand = errors(moved(model, {"recurrent": -jnp.ones(1)}, 0.3), target, (length,), nothing).distance[0]
+    np.testing.assert_allclose(climbed[0, :, 1].max(), by_hand, rtol=1e-5)  # slower is worse
 
 
 def test_euler_is_stored_and_checked(few):
