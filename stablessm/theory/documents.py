@@ -62,12 +62,14 @@ def latex(certificates: Sequence[Certificate]) -> str:
         True
     """
     ids = [_plain(statement.id) for statement in certificates[0].statements]
-    lines = [rf"\begin{{tabular}}{{ll{'l' * len(ids)}}}", r"\toprule"]
-    lines += [" & ".join(["$s(w)$", "link", *ids]) + r" \\", r"\midrule"]
+    lines = [r"{\footnotesize", r"\setlength{\tabcolsep}{3pt}"]
+    lines += [rf"\begin{{tabular}}{{ll{'l' * len(ids)}}}", r"\toprule"]
+    lines += [" & ".join(["$s(w)$", "link", *map(str, range(1, len(ids) + 1))]) + r" \\", r"\midrule"]
     for one in certificates:
         verdicts = [statement.verdict for statement in one.statements]
         lines.append(" & ".join([f"${_formula(one)}$", f"${_RELATIONS[one.link]}$", *verdicts]) + r" \\")
-    lines += [r"\bottomrule", r"\end{tabular}"]
+    named = ", ".join(f"{place}: {own}" for place, own in enumerate(ids, 1))
+    lines += [r"\bottomrule", r"\end{tabular}", "", named + ".}"]
     for one in certificates:
         lines += ["", rf"\paragraph{{{_plain(one.name)}}} $s(w) = {_formula(one)}$, ${_RELATIONS[one.link]}$", ""]
         lines[-2] += f"{_plain(_values(one))}."
@@ -75,13 +77,13 @@ def latex(certificates: Sequence[Certificate]) -> str:
         for statement in one.statements:
             lines.append(rf"\item[{_plain(statement.id)}] {statement.verdict} ({statement.method}).")
             for own, text in statement.grounds():
-                lines.append(rf"  {'' if own is None else own + ': '}\texttt{{{_plain(text)}}}.")
+                lines.append(rf"  {'' if own is None else own + ': '}\texttt{{{_breaking(text)}}}.")
             if statement.derivation:
                 lines.append(r"  \begin{enumerate}")
                 lines += [rf"  \item {step}." for _, step in statement.derivation]
                 lines.append(r"  \end{enumerate}")
         lines.append(r"\end{description}")
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, ""]).replace(r"\operatorname", r"\mathrm")  # which amsmath would be needed for
 
 
 def _rows(certificates: Sequence[Certificate]) -> list[str]:
@@ -100,6 +102,11 @@ def _values(one: Certificate) -> str:
 
 def _plain(text: str) -> str:
     return "".join(_ESCAPES.get(character, character) for character in text)
+
+
+def _breaking(text: str) -> str:
+    """Typewriter text that may break after an operator: a formula has no spaces to break at."""
+    return "".join(_plain(one) + (r"\allowbreak{}" if one in "*/=()," else "") for one in text)
 
 
 def _formula(one: Certificate) -> str:

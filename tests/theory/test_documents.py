@@ -1,6 +1,7 @@
 """Certificates as Markdown and LaTeX."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -41,6 +42,13 @@ def test_latex_is_balanced_and_escaped(certificates):
     assert sorted(opened) == sorted(closed)
     assert opened.count("description") == 3 and opened.count("enumerate") > 15 and opened.count("tabular") == 1
     assert not re.search(r"(?<!\\)[_^&#%]", re.sub(r"\$[^$]*\$", "", text).replace(" & ", ""))
+
+
+def test_latex_needs_booktabs_alone_and_long_formulas_may_break(certificates):
+    text = latex([replace(certificates[0], formula="softplus(w)")])
+    assert r"$\mathrm{softplus}{\left(w \right)}$" in text and "operatorname" not in text
+    words = re.findall(r"[^ ]+", " ".join(re.findall(r"\\texttt{(.*)}", text)).replace(r"\allowbreak{}", " "))
+    assert max(len(word) for word in words if not word.startswith("\\")) < 40
 
 
 def test_the_steps_that_lead_to_each_verdict_are_shown(certificates):
