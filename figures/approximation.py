@@ -95,8 +95,9 @@ def _decays(axes: Axes, data: xr.Dataset, extents: list[str]) -> None:
             one = data.sel(extent=extent, fit="best")
             axes.plot(width, one["slowest_decay"], color="#009E73", marker="D", markersize=4, linestyle=dashes)
             place = len(width) // 2
-            axes.annotate(f"best, {extent}", (width[place], float(one["slowest_decay"][place])), (5, 3), fontsize=7.5,
-                          textcoords="offset points", color="#00664b")  # fmt: skip
+            at, words = (width[place], float(one["slowest_decay"][place])), f"best, {extent}"
+            beside = (5, 3 if extent == "infinite" else -11)
+            axes.annotate(words, at, beside, textcoords="offset points", fontsize=7.5, color="#00664b")
     for name, (_, look) in _STOPS.items():
         middle = data["trained_slowest_decay"].sel(stop=name).values
         axes.plot(width, middle, markersize=3.5, linewidth=1.0, **look)

@@ -119,6 +119,9 @@ def _keys(data: xr.Dataset, colours: dict[int, tuple]) -> list[Line2D]:
 def reading(found: xr.Dataset) -> list[str]:
     """Return what the numbers decide, a sentence for each map and extent; other axes at their first value.
 
+    Over a finite horizon the published beta stands beside them, where there is one, and where nothing can become
+    unstable in continuous time how far Euler's step is from it.
+
     Args:
         found: what the analysis `exact_radius` returns.
     """
@@ -136,18 +139,29 @@ def _decided(data: xr.Dataset) -> str:
     radius = data["stability_radius"].values
     if np.isnan(radius).any():
         return "the map does not reach the decays of the best fits"
-    infinite = str(data["extent"].values) == "infinite"
-    parts = []
-    if infinite and np.isfinite(radius).all():
-        moved = "shifts left with m" if radius[-1] < 0.9 * radius[0] else "does not shift"
+    if str(data["extent"].values) == "infinite" and np.isfinite(radius).all():
+        moved = "shifts left with m, as published" if radius[-1] < 0.9 * radius[0] else "does not shift with m"
         return f"infinite from beta = {radius[0]:.2g} ({narrow}) to {radius[-1]:.2g} ({wide}) on: {moved}"
-    for blocks in data["perturbed"].values:
-        here = data.sel(perturbed=blocks)
-        first, last = (float(here["explosion_beta"][place]) for place in (0, -1))
-        errors = here["reference_error"].values
-        if np.isfinite([first, last]).all():
-            moved = "shifts left with m" if last < 0.9 * first else "does not shift"
-            parts.append(f"{blocks} weights: passes 1e6 at beta = {first:.2g} ({narrow}), {last:.2g} ({wide}), {moved}")
-        elif np.isfinite(errors).all():
-            parts.append(f"{blocks} weights moved by 0.1: {errors[0]:.2g} ({narrow}) to {errors[-1]:.2g} ({wide})")
+    parts = [_moved(data.sel(perturbed=blocks), narrow, wide) for blocks in data["perturbed"].values]
+    parts = [one for one in parts if one]
+    if str(data["extent"].values) == "finite":
+        published = data["published_explosion_beta"].values
+        there = np.flatnonzero(np.isfinite(published))
+        if there.size:
+            ends = [f"{published[place]:.2g} (m = {int(data['width'][place])})" for place in there[[0, -1]]]
+            parts.append(f"published: passes 1e6 at {' and '.join(dict.fromkeys(ends))}")
+        euler = data["euler_radius"].values
+        if np.isposinf(radius).all() and np.isfinite(euler).all():
+            parts.append(f"Euler's step is unstable from {euler[0]:.2g} ({narrow}) and {euler[-1]:.2g} ({wide}) on")
     return "; ".join(parts) or "infinite at some width"
+
+
+def _moved(data: xr.Dataset, narrow: str, wide: str) -> str:
+    blocks, errors = str(data["perturbed"].values), data["reference_error"].values
+    first, last = (float(data["explosion_beta"][place]) for place in (0, -1))
+    if np.isfinite([first, last]).all():
+        moved = "shifts left with m" if last < 0.9 * first else "does not shift"
+        return f"{blocks} weights: passes 1e6 at beta = {first:.2g} ({narrow}) and {last:.2g} ({wide}), {moved}"
+    if np.isfinite(errors).all():
+        return f"{blocks} weights moved by 0.1: {errors[0]:.2g} ({narrow}) to {errors[-1]:.2g} ({wide})"
+    return ""

@@ -10,10 +10,10 @@ The best decays do twice as well a mode as equidistant ones, as a Gauss rule has
 
     L = pi sqrt(2 m/(p - 1/2)),       error e^{-pi sqrt((2p - 1) m)}                  expected of best fits.
 
-Braess and Hackbusch prove the first and compute the second for 1/x in the maximum norm, where p - 1/2 is p = 1. Over a
-finite horizon T the range of x that matters is fixed, and the error falls geometrically: they prove e^{-pi^2 m/ln(8R)}
-for 1/x on [1, R], R = 1 + cT. The slowest decay goes to 0 root-exponentially over an infinite horizon, like e^{-L}, and
-about like 1/m over a finite one.
+For 1/x in the maximum norm, where p - 1/2 is p = 1, Braess and Hackbusch prove the first form and conjecture the second
+from computations. Over a finite horizon T the range of x that matters is fixed, and the error falls geometrically: they
+prove e^{-pi^2 m/ln(8R)} for 1/x on [1, R], R = 1 + cT. The slowest decay goes to 0 root-exponentially over an infinite
+horizon, like e^{-L}, and about like 1/m over a finite one.
 
 References: Braess and Hackbusch, Approximation of 1/x by exponential sums in [1, infinity), IMA J. Numer. Anal. 25
 (2005); the L2 forms and those of the slowest decay are this project's.
