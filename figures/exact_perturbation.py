@@ -18,7 +18,9 @@ NEEDS = ("parameterization", "extent", "width", "stability_radius")
 READS = ("raw", "exact_radius")
 _ALONG = ("parameterization", "extent", "width", "perturbed", "beta")
 _MOST_COLUMNS = 5
-_THRESHOLD, _HIGHEST, _LOWEST = 1e6, 1e9, 1e-6
+_THRESHOLD = 1e6
+_HIGHEST = 1e9
+_LOWEST = 1e-6
 _RADIUS = {"marker": "|", "markersize": 9, "markeredgewidth": 1.6, "linestyle": "none"}
 _LETTER = 0.066  # inches
 
