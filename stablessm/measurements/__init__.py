@@ -14,6 +14,7 @@ from stablessm.measurements.exact_perturbation import EXACT_PERTURBATION
 from stablessm.measurements.fit import FIT
 from stablessm.measurements.generalisation import GENERALISATION
 from stablessm.measurements.gradient_bound import GRADIENT_BOUND
+from stablessm.measurements.gradient_law import GRADIENT_LAW
 from stablessm.measurements.gradient_ratio import GRADIENT_RATIO
 from stablessm.measurements.largest_rate import LARGEST_RATE
 from stablessm.measurements.lr_stability import LR_STABILITY
@@ -37,6 +38,7 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
             GRADIENT_SCALE,
             CERTIFICATES,
             GRADIENT_RATIO,
+            GRADIENT_LAW,
             FIT,
             LR_STABILITY,
             LARGEST_RATE,

@@ -16,6 +16,7 @@ from stablessm.measurements.base import Program, constants_of
 from stablessm.measurements.fit import FitSettings
 from stablessm.measurements.kernel_fit import KernelFit, Start, kernel_fit
 from stablessm.measurements.largest_rate import BisectionSettings
+from stablessm.measurements.map_programs import scale_of
 from stablessm.measurements.ratios import QUANTILES, gradient_to_weight, quantiles
 from stablessm.measurements.settings import KernelFitSettings, RecordedFitSettings
 from stablessm.targets import target_of
@@ -137,6 +138,30 @@ def gradient_ratio(static: Mapping[str, Any], settings: RecordedFitSettings) -> 
 
     coordinates = _coordinates(static, settings, step=kept, quantile=np.asarray(QUANTILES))
     return Program(coordinates, fit.start_of, measure)
+
+
+def gradient_law(static: Mapping[str, Any], settings: RecordedFitSettings) -> Program:
+    """Program of `gradient_law`."""
+    fit = kernel_fit(static, settings)
+    kept = np.asarray(recorded_steps(settings.steps, settings.records), np.int32)
+
+    def measure(traced: Mapping[str, Array], starts: Start, index: Array) -> Results:
+        model, trajectory, verdict = train(
+            static, settings, fit, starts, index, traced,
+            observe=lambda parts, gradient, state: (parts.weight, gradient_to_weight(gradient.weight, parts.weight)),
+            records=settings.records,
+        )  # fmt: skip
+        weight, ratio = trajectory.observations
+        scale = jax.vmap(lambda one: scale_of(model.parameterization, one, **constants_of(traced)))(weight)
+        over = gradient_to_weight(scale, weight)
+        return {
+            **ending(trajectory, verdict),
+            "gradient_to_weight_ratio": ratio,
+            "gradient_scale_over_weight": jnp.where(jnp.isnan(over), jnp.inf, over),
+            "initial_eigenvalue": model.eigenvalues(),
+        }
+
+    return Program(_coordinates(static, settings, step=kept), fit.start_of, measure)
 
 
 def fit(static: Mapping[str, Any], settings: FitSettings) -> Program:

@@ -34,7 +34,7 @@ from stablessm.measurements.mode_norms import Nodes, envelope, single, whole
 _SAMPLES = 17  # of the decay over a box: its ends and its turning point at w = 0 are among them
 _RADII = 24  # of the l2 bound
 _PRICES = 41
-_LARGEST = {8: 256.0, 4: 32.0}  # e^-256 is a decay in float64, e^-32 in float32: who survives such a move survives all
+_LARGEST = 256.0  # e^-256 is a decay in float64; a mode that survives such a move survives every one
 
 Decay = Callable[[Array], Array]
 
@@ -90,10 +90,9 @@ def stability_radius(decay: Decay, modes: Modes, *, most: float = jnp.inf) -> Ar
         good = stable(jnp.exp2(middle))
         return (jnp.where(good, middle, low), jnp.where(good, high, middle)), None
 
-    largest = jnp.asarray(_LARGEST[modes.recurrent.dtype.itemsize], modes.recurrent.dtype)
-    start = jnp.asarray(-120.0, largest.dtype), jnp.log2(largest)
+    start = jnp.asarray(-120.0, modes.recurrent.dtype), jnp.log2(jnp.asarray(_LARGEST, modes.recurrent.dtype))
     (found, _), _ = jax.lax.scan(halve, start, None, length=60)
-    return jnp.where(stable(largest), jnp.inf, jnp.exp2(found))
+    return jnp.where(stable(jnp.asarray(_LARGEST, modes.recurrent.dtype)), jnp.inf, jnp.exp2(found))
 
 
 def amplitude_change(modes: Modes, beta: Array, moving: tuple[Array, Array]) -> Array:
@@ -143,11 +142,11 @@ def round_bound(nodes: Nodes, decay: Decay, modes: Modes, beta: Array, moving: A
 
 def _dearest(cost: Array, radii: Array) -> Array:
     """Upper bound on the maximum of sum_i psi_i(r_i) over |r|_2 <= the last radius; psi grows, known at the radii."""
-    moves, most = radii[-1] > 0, cost[-1].max()
-    limit = jnp.where(moves, radii[-1], 1)
-    prices = jnp.where(most > 0, most, 1) / limit**2 * jnp.geomspace(1e-3, 1e3, _PRICES, dtype=cost.dtype)
+    limit = jnp.maximum(radii[-1], 1e-300)
+    scale = jnp.maximum(cost[-1].max(), 1e-300) / limit**2
+    prices = scale * jnp.geomspace(1e-3, 1e3, _PRICES)
 
     def bound(price: Array) -> Array:
         return price * limit**2 + (cost[1:] - price * radii[:-1, None] ** 2).max(0).clip(0).sum()
 
-    return jnp.where(moves, jnp.minimum(jax.vmap(bound)(prices).min(), cost[-1].sum()), 0)
+    return jnp.minimum(jax.vmap(bound)(prices).min(), cost[-1].sum())

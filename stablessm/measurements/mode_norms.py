@@ -77,7 +77,7 @@ def envelope(nodes: Nodes, decay: Array, amplitude: Array, between: tuple[Array,
     most, least = size + by, size - by
     value, ends = jnp.exp(-decay * time), (jnp.exp(-high * time), jnp.exp(-low * time))
     change = _farthest(size * value, most, least, *ends)
-    middle = jnp.clip(1 / jnp.maximum(time, jnp.finfo(time.dtype).tiny), low, high)  # s e^{-st} is largest at s = 1/t
+    middle = jnp.clip(1 / jnp.maximum(time, 1e-300), low, high)  # s e^{-st} is largest at s = 1/t
     slopes = high * ends[0], low * ends[1]
     rate = _farthest(size * decay * value, most, least, jnp.minimum(*slopes), middle * jnp.exp(-middle * time))
     return norms(nodes, change.sum(1), rate.sum(1), by.sum())

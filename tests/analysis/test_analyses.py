@@ -235,3 +235,57 @@ def test_radius_of_what_is_not_computed_is_nan_with_a_count_that_says_so(perturb
     found = reduced("perturbation_radius", data)
     assert (found["seeds"] == 1).all() and found["explosion_beta"].isel(seed=1).isnull().all()
     assert found["median_explosion_beta"].notnull().all() and found["median_slowest_decay"].notnull().all()
+
+
+def with_values(data, **values):
+    """Add variables along the dimensions of the outcome, and a step where they have one axis more."""
+    for name, array in values.items():
+        dims = data["outcome"].dims if np.ndim(array) == data["outcome"].ndim else (*data["outcome"].dims, "step")
+        data[name] = (dims, array, {"units": "1", "long_name": name})
+    if "step" in data.dims:
+        data = data.assign_coords(step=("step", range(data.sizes["step"]), {"units": "1", "long_name": "step"}))
+    return data
+
+
+def test_area_under_the_curve_is_that_of_scikit_learn_and_drawn_seeds_lie_around_it():
+    from sklearn.metrics import roc_auc_score
+
+    random = np.random.default_rng(1)
+    bad = random.random((3, 6, 4)) < 0.4
+    names = ("edge_ratio", "recurrent_sharpness", "gradient_to_weight_ratio", "gradient_scale_over_weight",
+             "mode_curvature")  # fmt: skip
+    scores = {name: np.round(random.random((*bad.shape, 2)) + 0.5 * bad[..., None], 1) for name in names}
+    data = with_values(outcomes(np.where(bad, 3, 1)), **scores)
+    found = reduced("divergence_prediction", data)
+    rates = data["learning_rate"].values
+    for name, score in scores.items():
+        place = list(module("analysis", "divergence_prediction").PREDICTORS).index(name)
+        one = found.isel(predictor=place)
+        number = score[..., 0] * (1.0 if name == "edge_ratio" else rates)
+        assert float(one["area"]) == pytest.approx(roc_auc_score(bad.ravel(), number.ravel()), abs=1e-12)
+        assert float(one["low_area"]) <= float(one["area"]) <= float(one["high_area"])
+        weights = [(bad[..., k].sum() * (~bad[..., k]).sum()) for k in range(len(rates))]
+        each = [roc_auc_score(bad[..., k].ravel(), score[..., k, 0].ravel()) for k in range(len(rates))]
+        assert float(one["area_at_one_rate"]) == pytest.approx(np.average(each, weights=weights), abs=1e-12)
+    assert float(found["area_at_one_rate"][0]) == 0.5  # the rate does not tell runs at one rate apart
+
+
+def test_rankings_at_two_rates_agree_reverse_or_say_nothing():
+    losses = np.array([[1.0, 9.0, np.inf], [2.0, 5.0, np.inf], [3.0, 1.0, np.inf]])[:, None].repeat(4, 1)
+    data = with_values(outcomes(np.where(np.isfinite(losses), 1, 4)), final_loss=losses)
+    found = reduced("rate_ranks", data)
+    assert found["rank"].sel(learning_rate=1.0).values.tolist() == [1, 2, 3]
+    assert found["rank"].sel(learning_rate=10.0).values.tolist() == [3, 2, 1]
+    assert (found["rank"].sel(learning_rate=100.0) == 0).all()
+    tau = found["tau"].values
+    assert np.allclose(tau[:2, :2], [[1, -1], [-1, 1]]) and np.isnan(tau[2]).all()
+    assert (found["low_rank"] == found["high_rank"]).all()  # all seeds are alike
+
+
+def test_ranking_by_the_largest_rate_counts_seeds():
+    rates = np.array([[1.0, 1, 1, 1, 1], [4, 4, 4, 4, 4], [2, 9, 2, 2, 2]])[..., None]
+    data = with_values(outcomes(np.ones(rates.shape)), largest_stable_learning_rate=rates).squeeze("learning_rate")
+    found = reduced("rate_ranking", data)
+    assert found["rank"].values.tolist() == [3, 1, 2] and found["gain"].values.tolist() == [1, 4, 2]
+    assert found["first_share"].values[0] == 0 and 0.5 < found["first_share"].values[1] < 1
+    assert found["high_largest_rate"].values.tolist() == [1, 4, 9]

@@ -188,6 +188,62 @@ def largest_rate(**sizes):
     )  # fmt: skip
 
 
+def sharpness(**sizes):
+    """What `sharpness`, `generalisation` and a sweep of the recurrent rate return, in one."""
+    trained = training(**sizes)
+    rates = np.asarray(sizes.get("learning_rate", AXES["learning_rate"][1]))
+    cells = {name: (RUN, trained[name].values, trained[name].attrs) for name in ("outcome", "first_bad_step")}
+
+    def grown(scale):
+        return lambda parameterization, learning_rate, seed, step=0, **_: (
+            scale * rates[learning_rate] * 10.0 ** (0.3 * parameterization + 0.1 * seed - 0.1 * step)
+        )
+
+    series = ("edge_ratio", "sharpness", "recurrent_sharpness", "mode_curvature", "gradient_to_weight_ratio",
+              "gradient_scale_over_weight", "loss", "test_loss")  # fmt: skip
+    return dataset(
+        {
+            **{name: (dims, lambda values=values, **_: values, about) for name, (dims, values, about) in cells.items()},
+            **{name: ((*RUN, "step"), grown(1.0 + place), described(name)) for place, name in enumerate(series)},
+            "final_loss": (RUN, grown(1e-2), described("loss at the end")),
+            "zero_loss": (RUN, lambda **_: 9.0, described("loss of the zero model")),
+        },
+        sizes,
+    )
+
+
+edge_of_stability = divergence_prediction = convergence = rate_ranks = sharpness
+
+
+def recurrent_rate(**sizes):
+    along = ("recurrent_rate", [0.1, 1.0], described("recurrent rate over the others' rate"))
+    return sharpness(**sizes).expand_dims(recurrent_rate=[0.1, 1.0], axis=6).assign_coords(recurrent_rate=along)
+
+
+def initialization(**sizes):
+    along = ("initialization", ["log_uniform", "legs"], described("initialization"))
+    made = sharpness(**{"learning_rate": (1e-2,), **sizes})
+    return made.expand_dims(initialization=["log_uniform", "legs"], axis=3).assign_coords(initialization=along)
+
+
+def gradient_law(**sizes):
+    def scale(parameterization, state, step, **_):
+        return 10.0 ** (0.2 * state + parameterization - 0.1 * step)
+
+    ended = {"outcome": np.int8(1), "first_bad_step": np.int32(-1)}
+    return dataset(
+        {
+            **{
+                name: (RUN, lambda code=code, **_: code, described(name, **flags(*OUTCOMES)))
+                for name, code in ended.items()
+            },
+            "gradient_to_weight_ratio": ((*RUN, "step", "state"), scale, described("gradient over weight")),
+            "gradient_scale_over_weight": ((*RUN, "step", "state"), scale, described("its scale")),
+        },
+        {"learning_rate": (1e-2,), **sizes},
+    )
+
+
 def one_mode(**sizes):
     dims = ("parameterization", "link", "optimizer", "learning_rate")
     words = ("settles", "approaches", "cycles", "forgets", "unstable", "outside_image", "not_computed")
@@ -204,6 +260,9 @@ def one_mode(**sizes):
         },
         sizes,
     )  # fmt: skip
+
+
+rate_ranking = largest_rate
 
 
 def memory(**sizes):

@@ -33,7 +33,7 @@ def reads(figure, sizes, change=lambda data: data):
     of_maps = ("maps", "gradient_scale", "moduli", "stable_step", "representable_memory", "mode_perturbation",
                "largest_step", "poles_and_residues")  # fmt: skip
     own = maps_only if name in of_maps else sizes
-    data = change(getattr(handmade, name)(**own) if "raw" in figure.READS else handmade.training(**sizes))
+    data = change(getattr(handmade, name, handmade.training)(**own))
     return [data if name == "raw" else module("analysis", name).reduce(data) for name in figure.READS]
 
 
@@ -54,7 +54,8 @@ def sketched(name, sizes, change=lambda data: data):
 
 
 def shown(figure):
-    return [text.get_text() for text in figure.findobj(Text)]
+    """Return the texts of a figure without their spaces and line breaks, which a title has where its width asks."""
+    return ["".join(text.get_text().split()) for text in figure.findobj(Text)]
 
 
 @pytest.mark.matrix(4)
@@ -102,12 +103,12 @@ def test_draws_where_nothing_is_stable_or_computed(name, code):
 def test_labels_of_user_maps_are_drawn_as_they_are_written(name):
     figure = sketched(name, {"parameterization": ("direct", handmade.USER[2])})
     figure.savefig(io.BytesIO(), format="png", dpi=40)
-    assert any(text.replace(r"\$", "$") == handmade.USER[2] for text in shown(figure))
+    assert any("".join(handmade.USER[2].split()) in text.replace(r"\$", "$") for text in shown(figure))
 
 
 @pytest.mark.parametrize(("kind", "allowed"), [
     ("figures", {"__future__", "matplotlib", "xarray", "numpy", "stablessm.plotting", "itertools", "textwrap"}),
-    ("analysis", {"__future__", "xarray", "numpy", "typing", "collections", *FITS}),
+    ("analysis", {"__future__", "xarray", "numpy", "scipy.stats", "typing", "collections", *FITS}),
 ])  # fmt: skip
 def test_analyses_and_figures_import_little_and_open_nothing(kind, allowed):
     for path in bundled(kind).glob("*.py"):
