@@ -9,8 +9,14 @@ BIN := $(VENV)/bin
 reproduce: $(READY)
 	$(BIN)/stablessm reproduce
 
+# Tests of these folders compile much and run little, and hold to tolerances: with XLA's optimiser off they take half the
+# time. All others, and in test-full all, are compiled as a user's programs are.
+COMPILING := tests/layers tests/memory tests/models tests/training
+UNOPTIMISED := $(XLA_FLAGS) --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false
+
 test: $(READY) lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not float64"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not float64" $(addprefix --ignore=,$(COMPILING))
+	XLA_FLAGS="$(UNOPTIMISED)" $(BIN)/python -m pytest -n 2 --dist worksteal -m "not float64" $(COMPILING)
 	JAX_ENABLE_X64=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m float64
 
 # Every case of the matrices, and the slow tests.
