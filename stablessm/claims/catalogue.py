@@ -120,6 +120,41 @@ _ALL = (
         ("digits.accuracy",),
         "stablessm.claims.training:direct_fails",
     ),
+    Claim(
+        "large_rates_help",
+        "large learning rates converge faster and generalise better",
+        "StableSSM, section 4.4",
+        ("generalisation.convergence",),
+        "stablessm.claims.rates:large_rates_help",
+    ),
+    Claim(
+        "recurrent_rate_needless",
+        "a stable map removes the need for a smaller learning rate of the recurrent weights",
+        "StableSSM, discussion; usual practice is a tenth",
+        ("recurrent_rate.recurrent_rate",),
+        "stablessm.claims.rates:recurrent_rate_needless",
+    ),
+    Claim(
+        "ratio_predicts",
+        "a large gradient over weight is what makes a run diverge",
+        "StableSSM, Eq. 11 and after",
+        ("sharpness.divergence_prediction",),
+        "stablessm.claims.rates:ratio_predicts",
+    ),
+    Claim(
+        "rankings_change",
+        "the ranking of the maps changes with the learning rate",
+        "a reviewer of StableSSM",
+        ("generalisation.rate_ranks",),
+        "stablessm.claims.rates:rankings_change",
+    ),
+    Claim(
+        "through_minus_one",
+        "in discrete time best with b = 1/2 is the less stable, for its eigenvalue can reach -1",
+        "this project",
+        ("discrete_rates.rate_ranking", "one_mode"),
+        "stablessm.claims.rates:through_minus_one",
+    ),
 )
 
 CLAIMS: Mapping[str, Claim] = MappingProxyType({one.key: one for one in _ALL})

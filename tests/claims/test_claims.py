@@ -62,11 +62,16 @@ def exact(direct=(1e-3, 1e-9), readout=np.inf, recurrent=np.inf):
         {
             "explosion_beta": (
                 ("parameterization", "perturbed", "width", "extent", "norm"),
-                explosion[..., None, None],
+                np.repeat(explosion[..., None, None], 2, axis=3),
             ),
-            "stability_radius": (("parameterization", "width", "extent"), explosion[:, 0, :, None]),
+            "stability_radius": (("parameterization", "width", "extent"), np.repeat(explosion[:, 0, :, None], 2, 2)),
         },
-        {"parameterization": MAPS, "perturbed": ["recurrent", "all"], "width": [8, 64], "extent": ["infinite"]},
+        {
+            "parameterization": MAPS,
+            "perturbed": ["recurrent", "all"],
+            "width": [8, 64],
+            "extent": ["infinite", "finite"],
+        },
     )
 
 
@@ -86,6 +91,59 @@ def accuracies(*values):
 
 
 LEAST = [[1.0] * 3] * 3 + [[0.5] * 3]
+
+
+def of_rates(variables, axes, dims=("parameterization", "learning_rate")):
+    made = {name: (dims[: np.ndim(values)], np.asarray(values, float)) for name, values in variables.items()}
+    return xr.Dataset(made, axes)
+
+
+def converging(best, largest, where=1e-1):
+    """Test losses at 1e-3, at 0.1 and at 10; the least of them, and where it is; steps."""
+    along = {"parameterization": MAPS, "learning_rate": [1e-3, 1e-1, 10.0]}
+    losses = [[1.0, best, largest]] * 4
+    steps = {"median_steps": [[300.0, 60.0, 60.0]] * 4, "least_steps": [60.0] * 4}
+    least = {"least_test_loss": [min(1.0, best, largest)] * 4, "rate_of_least_test_loss": [where] * 4}
+    return of_rates({"median_test_loss": losses, **least, **steps}, along)
+
+
+def recurrent(ratio, stable):
+    """At a tenth of the rate and at the whole: upper end of the loss ratio, and the largest stable rate."""
+    axes = {"parameterization": MAPS, "recurrent_rate": [0.1, 1.0]}
+    ends = {f"{end}loss_ratio": [[one, 1.0] for one in ratio] for end in ("", "low_", "high_")}
+    made = of_rates({**ends, "largest_stable_rate": stable}, axes, ("parameterization", "recurrent_rate"))
+    return made.assign_coords(learning_rate=[1.0])
+
+
+def areas(low, curvature):
+    names = ["rate times gradient over weight", "rate times recurrent sharpness"]
+    made = {
+        f"{end}area_at_one_rate": [[value], [curvature]] for end, value in (("", 0.7), ("low_", low), ("high_", 0.9))
+    }
+    return of_rates(made, {"predictor": names, "optimizer": ["adam"]}, ("predictor", "optimizer"))
+
+
+def ranks(tau):
+    made = {"tau": (("learning_rate", "other_rate"), np.array([[1.0, tau], [tau, 1.0]]))}
+    return xr.Dataset(made, {"learning_rate": [0.1, 1.0], "other_rate": [0.1, 1.0]})
+
+
+def halves(half, whole):
+    """Largest stable rates of best with b = 1/2 and 1 under one-minus, with intervals of 10%."""
+    made = {
+        f"{end}_largest_rate": [[half * by], [whole * by]] for end, by in (("median", 1), ("low", 0.9), ("high", 1.1))
+    }
+    axes = {"parameterization": ["best", "best (b=1)"], "optimizer": ["adam"]}
+    return of_rates(made, axes, ("parameterization", "optimizer")).expand_dims(link=["one-minus"])
+
+
+def mode(eigenvalue):
+    return of_rates(
+        {"smallest_eigenvalue": [[eigenvalue]]}, {"parameterization": ["best"], "learning_rate": [1.0]}
+    ).expand_dims(link=["one-minus"])
+
+
+TENTH = [[0.3, 0.03], [0.3, 0.3], [0.3, 0.3], [0.3, 0.3]]
 BOUNDED = {"largest_gradient_over_weight": [np.inf, np.inf, np.inf, 2.0]}
 SLOPES = {"modulus_slope": [np.nan, 1.0, 1.0, 1.4]}
 NEVER = {"direct": (0.1, 0.01), "slope": -0.5}
@@ -118,6 +176,20 @@ CASES = [
     ("poles_and_residues", poles([9, 9, 9, 9]), "confirmed", ""),
     ("poles_and_residues", poles([9, 0.1, 0.1, 0.1]), CONDITIONAL, "t = 100"),
     ("poles_and_residues", poles([0.1] * 4), "not_confirmed", ""),
+    ("large_rates_help", converging(0.1, 5.0), CONDITIONAL, "least 0.1 at 0.1"),
+    ("large_rates_help", converging(0.1, 0.1), "confirmed", ""),
+    ("large_rates_help", converging(2.0, 5.0, where=1e-3), "not_confirmed", ""),
+    ("recurrent_rate_needless", recurrent([0.5, 2, 2, 2], TENTH), "confirmed", ""),
+    ("recurrent_rate_needless", recurrent([2, 2, 2, 2], TENTH), CONDITIONAL, "0.3 instead of 0.03"),
+    ("recurrent_rate_needless", recurrent([2, 2, 0.5, 2], TENTH), "not_confirmed", ""),
+    ("ratio_predicts", areas(0.6, 0.5), "confirmed", "0.70 [0.60, 0.90]"),
+    ("ratio_predicts", areas(0.6, 0.9), CONDITIONAL, "curvature predicts better"),
+    ("ratio_predicts", areas(0.4, 0.9), "not_confirmed", ""),
+    ("rankings_change", ranks(-0.5), "confirmed", "100% of them"),
+    ("rankings_change", ranks(1.0), "not_confirmed", ""),
+    ("through_minus_one", [halves(0.1, 0.3), mode(-0.9)], "confirmed", ""),
+    ("through_minus_one", [halves(0.3, 0.3), mode(-0.99999)], CONDITIONAL, "1e-05 of -1"),
+    ("through_minus_one", [halves(0.3, 0.3), mode(0.0)], "not_confirmed", ""),
     ("direct_does_not_train", accuracies(0.2, 0.9, 0.9, 0.9), "confirmed", "direct 0.200"),
     ("direct_does_not_train", accuracies(0.9, 0.9, 0.9, 0.9), "not_confirmed", ""),
     ("direct_does_not_train", accuracies(0.88, 0.92, 0.92, 0.92), "undecided", ""),
