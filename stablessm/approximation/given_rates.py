@@ -7,7 +7,7 @@ dozen log-spaced decays reach 1e16 in it.
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import lsq_linear, nnls
 
 from stablessm.approximation.modes import Modes
 from stablessm.approximation.products import AnyTarget, InnerProduct
@@ -53,7 +53,10 @@ def best_amplitudes(product: InnerProduct, target: AnyTarget, decay: np.ndarray)
 
 
 def nonnegative_amplitudes(product: InnerProduct, target: AnyTarget, decay: np.ndarray) -> Modes:
-    """Return the best fit with these decays and no negative amplitude (Lawson and Hanson's active sets).
+    """Return the best fit with these decays and no negative amplitude.
+
+    By Lawson and Hanson's active sets; where the error is down to rounding these can go round in circles, and the
+    answer is that of Stark and Parker's bounded least squares, which is slower.
 
     Args:
         product: which errors count.
@@ -62,4 +65,8 @@ def nonnegative_amplitudes(product: InnerProduct, target: AnyTarget, decay: np.n
     """
     decay = np.sort(decay)
     matrix, size, wanted = columns(product, target, decay)
-    return Modes(decay, nnls(matrix, wanted, maxiter=50 * len(decay))[0] / size)
+    try:
+        amplitude = nnls(matrix, wanted, maxiter=50 * len(decay))[0]
+    except RuntimeError:
+        amplitude = np.maximum(lsq_linear(matrix, wanted, bounds=(0, np.inf), method="bvls").x, 0)
+    return Modes(decay, amplitude / size)

@@ -138,3 +138,12 @@ def test_the_sweep_holds_fits_laws_and_a_trained_model(tmp_path):
     assert found["law"].sel(extent="infinite") == pytest.approx(law.quadrature_rate(1.1), rel=1e-6)
     losses = found["trained_loss"].transpose("stop", "width").values
     assert losses[0, 0] == losses[1, 0] and np.isfinite(losses).all()
+
+
+def test_amplitudes_that_are_not_negative_are_found_down_to_rounding():
+    """Active sets go round in circles here."""
+    product, target = InnerProduct("discrete"), TARGETS["polynomial"].replace(constants={"p": 2.0})
+    fit = nonnegative_amplitudes(product, target, np.geomspace(1e-10, 30.0, 96))
+    times = np.arange(200.0)
+    assert (fit.amplitude >= 0).all()
+    np.testing.assert_allclose(np.exp(-np.outer(times, fit.decay)) @ fit.amplitude, (1 + times) ** -2.0, rtol=1e-9)
