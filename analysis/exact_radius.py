@@ -23,8 +23,9 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
         dataset: of the measurement `exact_perturbation`.
 
     Returns:
-        explosion_beta, where the error passes 1e6, as found, and sampled_explosion_beta, in random directions;
-        infinite where it does not. reference_error, the error at the size nearest to 0.1. width_slope, the slope of
+        explosion_beta, where the error passes 1e6, as found: the stability radius where no finite error does, which may
+        lie below every size tried; sampled_explosion_beta, in random directions; infinite where it does not.
+        reference_error, the error at reference_beta, the size nearest to 0.1. width_slope, the slope of
         log(explosion_beta) in log(width); growth_slope that of the error at the reference; radius_slope that of the
         stability radius; each over the widths that are used whole, NaN where fewer than two are finite.
         certificate_gap, the largest bound over what is found, and sampled_share, the smallest sampled over found, over
@@ -48,13 +49,15 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
             lambda one: slope(width, one[:, None])[0], kept, input_core_dims=[["width"]], vectorize=True
         )
 
+    crossed, gradual = passed(found), ((found > THRESHOLD) & np.isfinite(found)).any("beta")
     near = int(np.argmin(np.abs(np.log(beta / REFERENCE))))
     both = np.isfinite(found) & np.isfinite(bound) & (found > 0)
     result = xr.Dataset(
         {
-            "explosion_beta": passed(found),
+            "explosion_beta": crossed.where(gradual | np.isinf(crossed), medians["stability_radius"]),
             "sampled_explosion_beta": passed(sampled),
             "reference_error": found.isel(beta=near, drop=True),
+            "reference_beta": float(beta[near]),
             "certificate_gap": (bound / found.where(both)).max("beta"),
             "sampled_share": (sampled / found.where(both)).min("beta"),
             "stability_radius": medians["stability_radius"],
@@ -75,6 +78,7 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
             "explosion_beta": f"beta where the perturbation error passes {THRESHOLD:.0e}",
             "sampled_explosion_beta": f"beta where the error in random directions passes {THRESHOLD:.0e}",
             "reference_error": f"perturbation error at beta = {beta[near]:.3g}",
+            "reference_beta": "beta of the reference",
             "certificate_gap": "upper bound over what is found, largest over beta",
             "sampled_share": "error in random directions over what is found, smallest over beta",
             "stability_radius": "stability radius",

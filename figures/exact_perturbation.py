@@ -165,5 +165,6 @@ def _moved(data: xr.Dataset, narrow: str, wide: str) -> str:
         moved = "shifts left with m" if last < 0.9 * first else "does not shift"
         return f"{blocks} weights: passes 1e6 at beta = {first:.2g} ({narrow}) and {last:.2g} ({wide}), {moved}"
     if np.isfinite(errors).all():
-        return f"{blocks} weights moved by 0.1: {errors[0]:.2g} ({narrow}) to {errors[-1]:.2g} ({wide})"
+        moved = float(data["reference_beta"])
+        return f"{blocks} weights moved by {moved:.2g}: {errors[0]:.2g} ({narrow}) to {errors[-1]:.2g} ({wide})"
     return ""

@@ -39,7 +39,8 @@ def best_moves_least(evidence: Evidence) -> Finding:
     slopes, g = found["modulus_slope"], found["modulus"]
     others = g.sel(parameterization=["exp", "softplus"]).min("parameterization")
     wins = (g.sel(parameterization="best") < others).values
-    first = float(found["beta"].values[int(np.argmax(wins))]) if wins.any() else np.inf
+    ahead = np.log1p(others.values) - np.log1p(g.sel(parameterization="best").values)  # log(1 + g) of exp is beta
+    first = _crossing(found["beta"].values, ahead)
     numbers = f"slope of g at 0: {_by_map(slopes)}"
     if slopes.sel(parameterization="best") <= slopes.min() and wins.all():
         return Finding(CONFIRMED, numbers)
@@ -48,6 +49,15 @@ def best_moves_least(evidence: Evidence) -> Finding:
             CONDITIONAL, numbers, f"only where weights move by more than beta = {first:.3g}; below, exp moves less"
         )
     return Finding(NOT_CONFIRMED, numbers)
+
+
+def _crossing(beta: np.ndarray, ahead: np.ndarray) -> float:
+    """Where a lead becomes positive, between two sizes in proportion."""
+    place = int(np.argmax(ahead > 0))
+    if place == 0:
+        return float(beta[0])
+    low, high = ahead[place - 1 : place + 1]
+    return float(beta[place - 1] + (beta[place] - beta[place - 1]) * low / (low - high))
 
 
 def criterion(evidence: Evidence) -> Finding:

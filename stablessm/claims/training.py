@@ -136,26 +136,43 @@ def larger_rates(evidence: Evidence) -> Finding:
     if (smallest > 1).all():
         return Finding(CONFIRMED, numbers)
     if (smallest > 1).any():
-        holding = [str(one).replace("_", " ") for one in smallest["optimizer"].values[(smallest > 1).values]]
-        return Finding(CONDITIONAL, numbers, f"with {' and '.join(holding)}; not on every seed otherwise")
+        condition = f"with {_listed(smallest > 1)}; not on every seed otherwise"
+        behind = ratios.median("seed") < 1
+        if behind.any():
+            condition += f", and with {_listed(behind)} direct survives more on most"
+        return Finding(CONDITIONAL, numbers, condition)
     return Finding(NOT_CONFIRMED, numbers)
 
 
+def _listed(chosen: xr.DataArray) -> str:
+    return " and ".join(str(one).replace("_", " ") for one in chosen["optimizer"].values[chosen.values])
+
+
 def best_largest(evidence: Evidence) -> Finding:
-    """Whether best survives a larger rate than exp and softplus on every seed, by optimiser."""
+    """Whether best survives a larger rate than exp and softplus on every seed, or alone has the least test loss."""
     rates = _rates(evidence)
     best = rates.sel(parameterization="best")
     others = rates.sel(parameterization=["exp", "softplus"]).max("parameterization")
     wins = ((best > others).mean("seed")).to_series()
-    numbers = f"medians and ranges over seeds: {_by_optimizer(rates)}"
+    losses = evidence.at("generalisation.rate_ranks", "learning_rate", parameterization=["direct", *_STABLE])
+    alone = losses["high_rank"].sel(parameterization="best") == 1  # first in every interval over seeds
+    first = losses["learning_rate"].values[alone.values]
+    numbers = f"largest stable rate, medians and ranges over seeds: {_by_optimizer(rates)}"
+    for rate in first:
+        numbers += f"; test loss at the rate {rate:.2g}: " + ", ".join(
+            f"{label} {float(losses['median_loss'].sel(parameterization=label, learning_rate=rate)):.2g}"
+            for label in losses["parameterization"].values
+        )
     if (wins == 1).all():
         return Finding(CONFIRMED, numbers)
-    if (wins == 0).all():
-        return Finding(NOT_CONFIRMED, numbers)
     with_all = [str(one).replace("_", " ") for one, share in wins.items() if share == 1]
     if with_all:
         return Finding(CONDITIONAL, numbers, f"with {', '.join(with_all)}")
-    return Finding(NOT_CONFIRMED, numbers, "best is ahead on some seeds only")
+    some = "best is ahead on some seeds only" if (wins > 0).any() else "best is ahead on no seed"
+    if first.size and first[-1] >= 1:  # where runs begin to be lost, and not where none has got anywhere
+        at = " and ".join(f"{rate:.2g}" for rate in first)
+        return Finding(CONDITIONAL, numbers, f"by test loss at the rates {at}; by the largest stable rate {some}")
+    return Finding(NOT_CONFIRMED, numbers, some)
 
 
 def smooth(evidence: Evidence) -> Finding:

@@ -89,12 +89,11 @@ def exact_perturbation(static: Mapping[str, Any], settings: ExactPerturbationSet
     def best(extent: Extent, constants: Mapping[str, Array]) -> tuple[Modes, Array]:
         """Modes of every width, U = |c|, and whether the map reaches their decays."""
         decay, amplitude = (jnp.asarray(one, jnp.result_type(float)) for one in (extent.decay, extent.amplitude))
-        weight = jax.jit(lambda s: parameterization.weight(s, **constants))(decay)  # traced: no check
-        away = jnp.abs(parameterization.decay(weight, **constants) - decay) > _CLOSE * decay
+        weight, has = weights_of(parameterization, decay, constants)
         size = jnp.sqrt(jnp.abs(amplitude))
-        reached = ~((jnp.isnan(weight) | away) & (size > 0)).any(-1)
-        idle = jnp.isnan(weight) | (size == 0)  # takes the weight of the first mode, so that it does nothing strange
-        return Modes(jnp.where(idle, weight[:, :1], weight), size, jnp.sign(amplitude) * size), reached
+        idle = ~jnp.isfinite(weight) | (size == 0)  # takes the weight of the first mode: does nothing strange
+        modes = Modes(jnp.where(idle, weight[:, :1], weight), size, jnp.sign(amplitude) * size)
+        return modes, (has | (size == 0)).all(-1)
 
     def measure(traced: Mapping[str, Array], starts: ExactStart, index: Array) -> Mapping[str, Array]:
         constants, dtype = constants_of(traced), jnp.result_type(float)
@@ -137,6 +136,19 @@ def exact_perturbation(static: Mapping[str, Any], settings: ExactPerturbationSet
         "beta": np.asarray(settings.beta),
     }
     return Program(coordinates, start, measure)
+
+
+def weights_of(parameterization: Views, decay: Array, constants: Mapping[str, Array]) -> tuple[Array, Array]:
+    """Return the weights of decays, and whether the map has them: at an end of its image that no weight has it has not.
+
+    Args:
+        parameterization: the map.
+        decay: s > 0, of any shape.
+        constants: of the map.
+    """
+    weight = jax.jit(lambda s: parameterization.weight(s, **constants))(decay)  # traced: no check
+    near = jnp.abs(parameterization.decay(weight, **constants) - decay) <= _CLOSE * decay
+    return weight, near & jnp.isfinite(weight)
 
 
 def _extent(target: Target, infinite: bool, settings: ExactPerturbationSettings) -> Extent:

@@ -142,7 +142,7 @@ def round_bound(nodes: Nodes, decay: Decay, modes: Modes, beta: Array, moving: A
 
 def _dearest(cost: Array, radii: Array) -> Array:
     """Upper bound on the maximum of sum_i psi_i(r_i) over |r|_2 <= the last radius; psi grows, known at the radii."""
-    limit = jnp.maximum(radii[-1], 1e-300)
+    limit = jnp.where(radii[-1] > 0, radii[-1], 1)  # where nothing moves nothing costs; 0/0 would be NaN
     scale = jnp.maximum(cost[-1].max(), 1e-300) / limit**2
     prices = scale * jnp.geomspace(1e-3, 1e3, _PRICES)
 

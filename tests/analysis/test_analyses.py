@@ -289,3 +289,24 @@ def test_ranking_by_the_largest_rate_counts_seeds():
     assert found["rank"].values.tolist() == [3, 1, 2] and found["gain"].values.tolist() == [1, 4, 2]
     assert found["first_share"].values[0] == 0 and 0.5 < found["first_share"].values[1] < 1
     assert found["high_largest_rate"].values.tolist() == [1, 4, 9]
+
+
+def test_an_error_that_is_infinite_at_once_explodes_at_the_stability_radius():
+    betas = [1e-3, 1e-2, 1e-1]
+    curves = {"infinite below": [np.inf] * 3, "infinite between": [1.0, 1.0, np.inf], "grows": [1.0, 1e8, np.inf]}
+    radii = [1e-9, 0.03, 0.05]
+    along = ("seed", "extent", "width", "beta")
+    error = (along, np.array(list(curves.values()))[None, None])
+    data = xr.Dataset(
+        {
+            **{
+                name: error for name in ("perturbation_error", "perturbation_error_bound", "sampled_perturbation_error")
+            },
+            **{name: (along[:3], np.array(radii)[None, None]) for name in ("stability_radius", "euler_radius")},
+            "modes_used": (along[:3], np.array([[[1, 2, 4]]])),
+        },
+        {"seed": [0], "extent": ["infinite"], "width": [1, 2, 4], "beta": betas},
+    ).expand_dims(parameterization=["direct"])
+    found = module("analysis", "exact_radius").reduce(data).squeeze()
+    np.testing.assert_allclose(found["explosion_beta"], [1e-9, 0.03, 10 ** (-3 + 6 / 8)])
+    assert found["reference_beta"] == 0.1 and np.isinf(found["reference_error"]).all()

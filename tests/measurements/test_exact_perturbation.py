@@ -10,6 +10,7 @@ from stablessm.approximation import InnerProduct, best_fits
 from stablessm.approximation.nodes import integral
 from stablessm.measurements.ascent import climb, steepest
 from stablessm.measurements.balls import BALLS, size
+from stablessm.measurements.exact_perturbation_program import weights_of
 from stablessm.measurements.exact_search import BLOCKS, Sets, errors_of
 from stablessm.measurements.mode_bounds import Modes, box_bound, reach, round_bound, stability_radius
 from stablessm.measurements.mode_norms import NORMS, Nodes, kernel, norms
@@ -196,3 +197,15 @@ def test_the_sweep(tmp_path):
     infinite = np.isinf(direct["perturbation_error"]).sel(extent="infinite")
     assert (infinite == exploded.sel(extent="infinite")).all()
     assert np.isfinite(direct["perturbation_error"]).sel(extent="finite").all()
+
+
+def test_no_weight_is_infinite_where_a_decay_lies_at_the_end_of_the_image():
+    _, has = weights_of(PARAMETERIZATIONS["sigmoid"], jnp.asarray([0.5, 1.0, 2.0]), {})
+    assert has.tolist() == [True, False, False]
+
+
+def test_the_bound_of_a_round_ball_where_the_inputs_alone_move_is_that_of_the_inputs(nodes):
+    moving = jnp.asarray([0.0, 1.0, 0.0])
+    modes = Modes(*(jnp.asarray([one]) for one in (0.5, 2.0, 3.0)))
+    found = round_bound(nodes["infinite"], lambda w: w, modes, jnp.asarray(0.1), moving)
+    np.testing.assert_allclose(found, np.array([2.0, 1.0, 4.0]) * 0.1 * 3.0, rtol=1e-4)  # beta |c| |e^{-t/2}|
