@@ -2,6 +2,9 @@
 
 import sympy
 
+LONGEST = 200
+"""Degree above which no polynomial is made of exponentials: it would be written out, power by power."""
+
 
 def natural(expression: sympy.Expr, variable: sympy.Symbol) -> sympy.Expr:
     """Write every power of a positive base whose exponent holds the variable as exp(exponent log base).
@@ -41,7 +44,7 @@ def in_exponentials(h: sympy.Expr, variable: sympy.Symbol, base: sympy.Expr) -> 
     Exponentials whose rate is no multiple of r (those with an integer rate come first) are left as they are.
 
     Returns:
-        (form, r), or None where `h` holds no exponential with a constant rate of known sign.
+        (form, r), or None where `h` holds no exponential with a constant rate of known sign, or k would be very large.
 
     Example:
         >>> w, u = sympy.Symbol("w", real=True), sympy.Symbol("u", positive=True)
@@ -60,6 +63,8 @@ def in_exponentials(h: sympy.Expr, variable: sympy.Symbol, base: sympy.Expr) -> 
         sympy.igcd(0, *(ratio.p for ratio in multiples.values())),
         sympy.ilcm(1, *(ratio.q for ratio in multiples.values())),
     )
+    if any(abs(ratio / step) > LONGEST for ratio in multiples.values()):
+        return None
     step = step if unit.is_positive else -step
 
     def rewritten(node):
@@ -70,3 +75,45 @@ def in_exponentials(h: sympy.Expr, variable: sympy.Symbol, base: sympy.Expr) -> 
 
     form = h.replace(lambda node: isinstance(node, sympy.exp) and variable in node.free_symbols, rewritten)
     return form, unit * step
+
+
+def in_units(expression: sympy.Expr) -> tuple[sympy.Expr, dict[sympy.Symbol, sympy.Expr]] | None:
+    """Exponentials of large multiples as powers of a symbol: SymPy takes exp(1e8 x) for exp(x) to the power 1e8.
+
+    Returns:
+        (form, meanings), the exponential that each new symbol stands for; None where rates have no common unit of their
+        size, such as 1 and 1e8.
+
+    Example:
+        >>> x = sympy.Symbol("x", real=True)
+        >>> form, meanings = in_units(sympy.exp(4000 * x) - sympy.exp(2000 * x))
+        >>> form, list(meanings.values())
+        (_u**2 - _u, [exp(2000*x)])
+    """
+    terms = {node: _terms_of(node) for node in expression.atoms(sympy.exp)}
+    rates: dict[sympy.Expr, set[sympy.Rational]] = {}
+    for parts in terms.values():
+        for rate, rest in parts:
+            rates.setdefault(rest, set()).add(rate)
+    meanings, units = {}, {}
+    for rest, own in rates.items():
+        unit = sympy.Rational(sympy.igcd(0, *(k.p for k in own)), sympy.ilcm(1, *(k.q for k in own)))
+        plain = sympy.Rational(1, unit.q)  # what SymPy takes for the generator
+        if max(map(abs, own)) <= LONGEST * plain:
+            continue
+        if max(map(abs, own)) > LONGEST * unit:
+            return None
+        symbol = sympy.Dummy("u", positive=True)
+        units[rest], meanings[symbol] = (symbol, unit), sympy.exp(unit * rest)
+
+    def rewritten(parts):
+        powers = (units[rest][0] ** (k / units[rest][1]) if rest in units else sympy.exp(k * rest) for k, rest in parts)
+        return sympy.Mul(*powers)
+
+    changed = {node: rewritten(parts) for node, parts in terms.items() if any(rest in units for _, rest in parts)}
+    return expression.xreplace(changed), meanings
+
+
+def _terms_of(node: sympy.exp) -> list[tuple[sympy.Rational, sympy.Expr]]:
+    """The exponent as a sum of rational multiples."""
+    return [term.as_coeff_Mul(rational=True) for term in sympy.Add.make_args(sympy.expand_mul(node.args[0]))]

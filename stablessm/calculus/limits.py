@@ -5,7 +5,7 @@ from functools import lru_cache
 import sympy
 
 from stablessm.calculus.approach import contradicts
-from stablessm.calculus.exponentials import in_exponentials
+from stablessm.calculus.exponentials import in_exponentials, in_units
 from stablessm.calculus.orders import limit_by_orders
 from stablessm.calculus.outcomes import SYMPY_GAVE_UP, Undecided
 
@@ -20,8 +20,12 @@ def normal(expression: sympy.Expr) -> sympy.Expr:
     """
     rewritten = expression.rewrite((sympy.sinh, sympy.cosh, sympy.tanh), sympy.exp)
     rewritten = sympy.powsimp(sympy.together(rewritten.replace(_is_log_of_power, _open_log)))
+    short = in_units(rewritten)
+    if short is None:
+        return rewritten
+    form, meanings = short
     try:
-        return sympy.factor(rewritten)
+        return sympy.factor(form).xreplace(meanings)
     except sympy.PolynomialError:
         return rewritten
 

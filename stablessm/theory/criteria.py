@@ -13,6 +13,7 @@ f = 1 - 1/(a w^2 + b). The general solution comes from SymPy's `dsolve` and is p
 from dataclasses import replace
 from functools import lru_cache
 
+import mpmath
 import sympy
 
 from stablessm.calculus.approach import TRIAL_VALUES
@@ -147,7 +148,7 @@ def _not_a_solution(problem, solved, ratios):
             except ArithmeticError:
                 continue
             if size <= 0 or (seen and abs(size - seen[0][1]) > 1e-12 * (abs(size) + abs(seen[0][1]))):
-                shown = "; ".join(f"f'/(f^2 w) = {float(v):.6g} at w = {p}" for p, v in [*seen, (weight, size)])
+                shown = "; ".join(f"f'/(f^2 w) = {mpmath.nstr(v, 6)} at w = {p}" for p, v in [*seen, (weight, size)])
                 shown = shown.replace("f^2", "(1 - f)^2") if problem.link != "continuous" else shown
                 example = counterexample_at(problem, weight, values)
                 condition = None if problem.constants else "never"  # other constants may make it a solution

@@ -63,6 +63,8 @@ def scale_cells(problem: Problem) -> list[Cell]:
             continue
         branches = {"continuous": ["s"], "exponential": ["exp"], "one-minus": ["s", "2-s"]}[problem.link]
         if problem.link == "one-minus":
+            if sign_on(2 - piece.expression, W, piece.lower, piece.upper) in (0, -1):
+                continue
             below_one = sign_on(1 - piece.expression, W, piece.lower, piece.upper)
             branches = ["s"] if below_one in (0, 1) else ["2-s"] if below_one == -1 else branches
         cells += [Cell(piece.lower, piece.upper, piece.expression, branch) for branch in branches]

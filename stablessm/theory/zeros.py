@@ -152,7 +152,7 @@ def _binomial_or_quadratic(polynomial, exponents):
 
 
 def _peeled_roots(h, w):
-    """Roots of k F(inner) + c for an increasing F with a known inverse."""
+    """Roots of k F(inner) + c for an increasing F with a known inverse, or a power."""
     constant, moving = h.as_independent(w, as_Add=True)
     scale, outer = moving.as_independent(w, as_Add=False)
     level = sympy.cancel(-constant / scale)
@@ -162,7 +162,24 @@ def _peeled_roots(h, w):
         if isinstance(outer, sympy.exp) and constant_sign(level) is None:
             raise Undecided(f"the sign of {level}")
         return _roots_of_level(outer.args[0], _PEELS[outer.func](level), w)
+    if outer.is_Pow and outer.exp.is_Rational and w in outer.base.free_symbols:
+        found = [_roots_of_level(outer.base, base, w) for base in _bases_of(level, outer.exp)]
+        return None if None in found else [root for roots in found for root in roots]
     return None
+
+
+def _bases_of(level, exponent):
+    """All real x with x^exponent = level; x >= 0 under a root."""
+    sign = constant_sign(level)
+    if sign is None:
+        raise Undecided(f"the sign of {level}")
+    even = not exponent.is_Integer or exponent % 2 == 0
+    if (sign < 0 and even) or (sign == 0 and exponent < 0):
+        return []
+    if sign == 0:
+        return [sympy.Integer(0)]
+    size = sympy.radsimp(sympy.powdenest((sign * level) ** (1 / exponent)))
+    return [-size, size] if exponent.is_Integer and even else [sign * size]
 
 
 def _roots_of_level(inner, level, w):

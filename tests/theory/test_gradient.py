@@ -107,3 +107,12 @@ def test_the_discrete_form_uses_the_modulus():
 
 def test_a_flat_piece_is_no_cancellation():
     assert gradient_scale(problem(Parameterization.from_formula("max(abs(w),0.1)"))).verdict == "proved"
+
+
+def test_a_constant_piece_on_the_boundary_has_no_scale():
+    one = Parameterization.from_formula("max(min(w,2),exp(-1))", link="one-minus")
+    statement = gradient_scale(problem(one))
+    assert statement.verdict == "proved"
+    for part in ("1/(w - 2)**2 = 1/(s - 2)**2 where exp(-1) < w < 2 and 1 <= s < 2", "0 where -oo < w < exp(-1)"):
+        assert part in statement.expression
+    assert "2 < w" not in statement.expression

@@ -7,7 +7,7 @@ from sympy import Rational
 from stablessm.calculus.approach import contradicts
 from stablessm.calculus.enclosure import enclose
 from stablessm.calculus.exponentials import in_exponentials, natural
-from stablessm.calculus.limits import limit_at
+from stablessm.calculus.limits import limit_at, normal
 from stablessm.calculus.orders import limit_by_orders
 from stablessm.calculus.outcomes import Undecided
 from stablessm.calculus.special import DECREASING, FAR, NEAR, Chi, Phi, Psi
@@ -15,6 +15,7 @@ from stablessm.theory.pieces import Piece
 from stablessm.theory.problem import S, W
 from stablessm.theory.ranges import extremes_of
 from stablessm.theory.tails import tail_of
+from stablessm.theory.zeros import zeros_on
 
 p, q = sympy.symbols("p q", positive=True)
 oo = sympy.oo
@@ -110,3 +111,25 @@ def test_a_value_outside_the_ends_is_a_contradiction(monkeypatch):
     monkeypatch.setattr("stablessm.theory.ranges.limit_at", lambda _, __, end, ___: sympy.Integer(2 if end > 0 else 1))
     with pytest.raises(Undecided, match="values"):
         extremes_of(sympy.exp(W), (Piece(-oo, oo, sympy.exp(W)),), W)
+
+
+def test_large_multiples_in_exponents_are_not_written_out():
+    large = sympy.exp(10**8 * W)
+    assert normal((large**2 - 1) / (large - 1)) == large + 1
+    assert in_exponentials(large + sympy.exp(W), W, sympy.Symbol("u", positive=True)) is None
+    assert sympy.expand(normal(large - sympy.exp(W))) == large - sympy.exp(W)
+
+
+@pytest.mark.parametrize(
+    "expression, zeros",
+    [
+        (sympy.sqrt(1 + W**2) - 2, (-sympy.sqrt(3), sympy.sqrt(3))),
+        (sympy.log(1 + sympy.exp(W)) ** 2 - 2, (sympy.log(sympy.exp(sympy.sqrt(2)) - 1),)),
+        (2 - sympy.log(2 + W) ** -3, (sympy.exp(Rational(1, 2) ** Rational(1, 3)) - 2,)),
+        (sympy.sqrt(1 + W**4) - Rational(1, 2), ()),
+    ],
+)
+def test_levels_of_powers_are_found(expression, zeros):
+    found = zeros_on(expression, W, sympy.Integer(-1 if expression.has(sympy.log(2 + W)) else -9), sympy.Integer(9))
+    assert len(found) == len(zeros)
+    assert all(abs(sympy.N(one - other, 30)) < 1e-25 for one, other in zip(found, zeros, strict=True))
