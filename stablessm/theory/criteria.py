@@ -148,10 +148,15 @@ def _not_a_solution(problem, solved, ratios):
             except ArithmeticError:
                 continue
             if size <= 0 or (seen and abs(size - seen[0][1]) > 1e-12 * (abs(size) + abs(seen[0][1]))):
-                shown = "; ".join(f"f'/(f^2 w) = {mpmath.nstr(v, 6)} at w = {p}" for p, v in [*seen, (weight, size)])
+                shown = "; ".join(f"f'/(f^2 w) = {_six(v)} at w = {p}" for p, v in [*seen, (weight, size)])
                 shown = shown.replace("f^2", "(1 - f)^2") if problem.link != "continuous" else shown
                 example = counterexample_at(problem, weight, values)
                 condition = None if problem.constants else "never"  # other constants may make it a solution
                 return Statement("criterion", "refuted", f"{solved}; this map is none: {shown}", condition, example)
             seen = seen or [(weight, size)]
     return Statement("criterion", "undecided", f"{solved}; tried: two weights at which the ratio differs")
+
+
+def _six(value: mpmath.mpf) -> str:
+    """Six digits, also of a number too small for a float."""
+    return f"{float(value):.6g}" if float(value) or not value else mpmath.nstr(value, 6)

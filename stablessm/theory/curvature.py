@@ -24,14 +24,18 @@ from stablessm.theory.bounded import bounded
 from stablessm.theory.budget import secure
 from stablessm.theory.derivation import note
 from stablessm.theory.domain import Cell, stable_cells, under_stability
+from stablessm.theory.gradient import agree_on
 from stablessm.theory.inverse import inverse_of
 from stablessm.theory.problem import Problem, S, W
-from stablessm.theory.quantities import quantities_of
+from stablessm.theory.quantities import expression_of, quantities_of
 from stablessm.theory.statement import Statement
 
 
 def largest_step(problem: Problem, cell: Cell) -> sympy.Expr | None:
-    """The largest stable step as a function of the decay s, or None where the decay is not inverted."""
+    """The largest stable step as a function of the decay s, or None where it is none or the decay is not inverted.
+
+    A decay that is not monotone has two weights at one s, which may have different steps.
+    """
     try:
         weight = inverse_of(cell.decay)
     except Undecided:
@@ -41,10 +45,13 @@ def largest_step(problem: Problem, cell: Cell) -> sympy.Expr | None:
     if slope == 0:
         return None
     if problem.link == "continuous":
-        return tidy(4 * S**3 / slope**2)
-    q = problem.eigenvalue_of(S)
-    slope = slope * (sympy.exp(-S) if cell.branch == "exp" else 1)
-    return tidy((1 - q**2) ** 3 / ((1 + q**2) * slope**2))
+        step = tidy(4 * S**3 / slope**2)
+    else:
+        q = problem.eigenvalue_of(S)
+        slope = slope * (sympy.exp(-S) if cell.branch == "exp" else 1)
+        step = tidy((1 - q**2) ** 3 / ((1 + q**2) * slope**2))
+    own = expression_of("curvature", cell, problem.link)
+    return step if agree_on(cell, (1 / step).subs(S, cell.decay), own) else None
 
 
 def curvature(problem: Problem) -> Statement:
@@ -72,6 +79,7 @@ def _step_text(problem: Problem) -> str:
             cells = stable_cells(case)
         except Undecided:
             continue
-        steps = (largest_step(case, cell) for cell in cells)
-        return next((case.text(step) for step in steps if step is not None), "")
+        moving = [cell for cell in cells if sympy.diff(cell.decay, W) != 0]
+        steps = [largest_step(case, cell) for cell in moving]
+        return "" if None in steps else " or ".join(dict.fromkeys(case.text(step) for step in steps))
     return ""

@@ -96,7 +96,7 @@ def as_function_of_decay(cell: Cell) -> sympy.Expr | None:
     scale = tidy(sympy.simplify(slope / cell.margin(S) ** 2))
     if _sampled_sign(cell, scale) == -1:
         scale = tidy(-scale)
-    return scale if _agrees_on(cell, scale.subs(S, cell.decay), scale_of(cell)) else None
+    return scale if agree_on(cell, scale.subs(S, cell.decay), scale_of(cell)) else None
 
 
 def over_weight_by_decay(problem: Problem, cells: list[Cell]) -> str:
@@ -108,7 +108,10 @@ def over_weight_by_decay(problem: Problem, cells: list[Cell]) -> str:
             weight = inverse_of(cell.decay)
             parts = sympy.Mul.make_args(weight)
             size = sympy.Mul(*(part if part.is_positive or _is_root(part) else sympy.Abs(part) for part in parts))
-            shown.append(problem.text(tidy(scale / size)))
+            ratio = tidy(scale / size)
+            if not agree_on(cell, ratio.subs(S, cell.decay), scale_of(cell) / W):
+                return ""  # two weights of different size at one s
+            shown.append(problem.text(ratio))
     return f"as function of s: {' or '.join(dict.fromkeys(shown))}" if shown else ""
 
 
@@ -125,7 +128,7 @@ def gradient_scale(problem: Problem) -> Statement:
     lines: dict[str, list[str]] = {}
     for cell in cells:
         scale = scale_of(cell)
-        if not _agrees_on(cell, scale, None):
+        if not agree_on(cell, scale, None):
             return Statement(
                 "gradient_scale", "undecided", problem.rename(f"tried: {scale} against finite differences")
             )
@@ -193,7 +196,7 @@ def _sampled_sign(cell, scale):
     return 1
 
 
-def _agrees_on(cell, first, second) -> bool:
+def agree_on(cell, first, second) -> bool:
     """Whether two scales have equal moduli at points of a cell; without a second, finite differences stand for it."""
     compared = 0
     before, iv.dps = iv.dps, DIGITS

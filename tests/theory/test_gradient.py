@@ -7,7 +7,14 @@ import pytest
 import sympy
 
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization
-from stablessm.theory.gradient import as_function_of_decay, gradient_scale, modulus_on, scale_cells
+from stablessm.theory.curvature import curvature
+from stablessm.theory.gradient import (
+    as_function_of_decay,
+    gradient_scale,
+    modulus_on,
+    over_weight_by_decay,
+    scale_cells,
+)
 from stablessm.theory.problem import S, W, problem_of
 
 PAIRS = [(name, link) for name, one in PARAMETERIZATIONS.items() for link in one.links]
@@ -116,3 +123,10 @@ def test_a_constant_piece_on_the_boundary_has_no_scale():
     for part in ("1/(w - 2)**2 = 1/(s - 2)**2 where exp(-1) < w < 2 and 1 <= s < 2", "0 where -oo < w < exp(-1)"):
         assert part in statement.expression
     assert "2 < w" not in statement.expression
+
+
+@pytest.mark.parametrize("formula, shown", [("(2+w)/(1+w^2)+1", ""), ("w^2-2*w+1.5", " = 4*s**3/(4*s - 2)")])
+def test_two_weights_of_one_decay_have_no_common_form_unless_they_agree(formula, shown):
+    one = problem(Parameterization.from_formula(formula))
+    assert curvature(one).expression.split(";")[0] == f"largest stable step 4 s^3/f'^2{shown}"
+    assert over_weight_by_decay(one, scale_cells(one)) == ""
