@@ -81,10 +81,19 @@ def take_inner_axes(raw: dict[str, tuple[Any, Where]], measurement: Measurement)
         measurement: its settings name the axes it takes.
 
     Returns:
-        Setting -> (list of checked values, its place).
+        Setting -> (list of checked values, or the one value where the measurement takes one, and its place).
+
+    Raises:
+        SpecError: a value the axis does not take, or several where the measurement takes one.
     """
     inner = [name for name in raw if name in measurement.settings.model_fields and name not in measurement.axes]
-    return {name: (list(axis_values(AXES[name], *raw[name])), raw.pop(name)[1]) for name in inner if name in AXES}
+    found = {name: (list(axis_values(AXES[name], *raw[name])), raw.pop(name)[1]) for name in inner if name in AXES}
+    for name, (values, place) in found.items():
+        if not _takes_list(measurement.settings.model_fields[name].annotation):
+            if len(values) > 1:
+                raise place.error(f"{measurement.name} takes one value, but got {len(values)}")
+            found[name] = values[0], place
+    return found
 
 
 def resolve_settings(raw: Raw, where: Where, measurement: Measurement, *, precision: str = "float32") -> dict[str, Any]:

@@ -84,3 +84,10 @@ def test_overrides_lie_over_the_scale(base, measurements):
     assert spec.axes["seed"] == (9,) and spec.settings["steps"] == 40 and spec.settings["levels"] == [3.0]
     assert spec.chunk == 2
     assert load_spec(spec, chunk=5, measurements=measurements).chunk == 5
+
+
+def test_a_setting_that_bears_the_name_of_an_axis_takes_one_value():
+    assert load_spec("poles_and_residues", overrides=["width=2"]).settings["width"] == 2
+    with pytest.raises(SpecError, match="width: poles_and_residues takes one value, but got 2"):
+        load_spec("poles_and_residues", overrides=["width=2,3"])
+    assert load_spec("exact_perturbation", overrides=["width=2"]).settings["width"] == [2]
