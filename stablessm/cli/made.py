@@ -7,6 +7,7 @@ made anew.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable
 from functools import cache
 from hashlib import sha256
@@ -44,7 +45,9 @@ class Made:
         """
         match self._known.get(step):
             case {"from": source, "files": dict(files)}:
-                return source == _source(inputs) and all(_digest(Path(name)) == one for name, one in files.items())
+                return source == _source(inputs) and all(
+                    _digest(self._path.parent.resolve() / name) == one for name, one in files.items()
+                )
         return False
 
     def make(self, step: str, inputs: Iterable[Path], action: Callable[[], Iterable[Path]]) -> list[Path]:
@@ -62,7 +65,9 @@ class Made:
             WriteError: the disk refuses.
         """
         written = list(action())
-        files = {str(path.resolve()): _digest(path) for path in written}
+        # Relative to the record, so that a folder that is moved or copied speaks of its own files.
+        here = self._path.parent.resolve()
+        files = {os.path.relpath(path.resolve(), here): _digest(path) for path in written}
         self._known[step] = {"from": _source(inputs), "files": files}
         write_whole(self._path, json.dumps(self._known, indent=1).encode())
         return written
