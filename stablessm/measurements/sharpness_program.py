@@ -19,6 +19,7 @@ from stablessm.measurements.kernel_fit import Start, kernel_fit
 from stablessm.measurements.map_programs import curvature_of, scale_of
 from stablessm.measurements.ratios import gradient_to_weight
 from stablessm.measurements.sharpness import SharpnessSettings
+from stablessm.parameterizations import ParameterizationError
 from stablessm.training.optimizers import OPTIMIZERS
 from stablessm.training.run import recorded_steps
 
@@ -30,12 +31,12 @@ def sharpness(static: Mapping[str, Any], settings: SharpnessSettings) -> Program
     rate of their own (`recurrent_rate`) the preconditioned curvature counts it.
 
     Raises:
-        ValueError: an optimiser whose learning rate changes by itself.
+        ParameterizationError: an optimiser whose learning rate changes by itself.
     """
     fit = kernel_fit(static, settings)
     optimizer = OPTIMIZERS[static["optimizer"]]
     if optimizer.edge is None:
-        raise ValueError(
+        raise ParameterizationError(
             f"the measurement 'sharpness' needs an optimizer of a fixed learning rate, but got '{optimizer.name}'; "
             f"choose one of {', '.join(one.name for one in OPTIMIZERS.values() if one.edge)}"
         )

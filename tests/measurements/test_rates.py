@@ -14,6 +14,7 @@ from stablessm.measurements.descent_programs import loss_of_mode
 from stablessm.measurements.fit_programs import recurrent, trainable
 from stablessm.measurements.generalisation_program import SampleStartOf
 from stablessm.measurements.kernel_fit import StartOf, kernel_fit
+from stablessm.parameterizations import ParameterizationError
 from stablessm.training.optimizers import ADAM, CLIP, OPTIMIZERS
 from stablessm.training.run import run
 
@@ -84,7 +85,7 @@ def test_sharpness_of_a_sweep_is_that_of_the_dense_hessian(tmp_path):
     s = -np.asarray(model.eigenvalues())
     np.testing.assert_allclose(found["mode_curvature"], (SLOPES["best"](s) ** 2 / (2 * s**3)).max(), rtol=1e-4)
     np.testing.assert_allclose(found["gradient_scale_over_weight"], 2, rtol=1e-4)
-    with pytest.raises(ValueError, match="needs an optimizer of a fixed learning rate"):
+    with pytest.raises(ParameterizationError, match="needs an optimizer of a fixed learning rate"):
         stablessm.run_sweep({**document, "axes": {**axes, "optimizer": ["adam_plateau"]}}, out=tmp_path / "b")
 
 
