@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -21,6 +23,7 @@ NEEDS = (
     "reentry",
 )
 _ALONG = ("parameterization", "optimizer", "seed")
+_INCHES_A_LETTER = 0.075
 _SPREAD = 0.32
 
 
@@ -42,7 +45,7 @@ def draw(raw: xr.Dataset) -> Figure:
     figure = Figure(figsize=(min(10.0, max(5.0, columns * width)), 0.7 + 3.0 * rows), layout="constrained")
     caption(figure, data, _ALONG)
     for axes, panel in zip(grid(figure, len(found), columns=columns, sharey=True), found, strict=True):
-        _panel(axes, panel.data, looks)
+        _panel(axes, panel.data, looks, figure.get_figwidth() / columns)
         title(axes, panel.title)
     handles = [Line2D([], [], linestyle="none", marker=look["marker"], color=look["color"], label=style.text(label))
                for label, look in looks.items()]  # fmt: skip
@@ -62,7 +65,7 @@ def _sign(marker: str, label: str, **look: object) -> Line2D:
     return Line2D([], [], linestyle="none", marker=marker, color="0.3", label=label, **look)
 
 
-def _panel(axes: Axes, data: xr.Dataset, looks: dict) -> None:
+def _panel(axes: Axes, data: xr.Dataset, looks: dict, inches: float) -> None:
     optimizers = data["optimizer"].values
     pitch = 0.8 / len(looks)
     if (data["largest_stable_learning_rate"] > 0).any():  # an axis without a positive value cannot be logarithmic
@@ -89,7 +92,9 @@ def _panel(axes: Axes, data: xr.Dataset, looks: dict) -> None:
             median = np.median(rates[computed]) if computed.any() else 0.0
             if median > 0:
                 axes.hlines(median, middle - 0.44 * pitch, middle + 0.44 * pitch, color=look["color"], linewidth=2.2)
-    axes.set_xticks(range(len(optimizers)), [style.text(str(one).replace("_", " ")) for one in optimizers])
+    letters = max(4, int(inches / len(optimizers) / _INCHES_A_LETTER))
+    words = [textwrap.fill(style.text(str(one).replace("_", " ")), letters) for one in optimizers]
+    axes.set_xticks(range(len(optimizers)), words)
     axes.set_xlim(-0.5, len(optimizers) - 0.5)
     axes.grid(axis="x", visible=False)
     for edge in range(1, len(optimizers)):
