@@ -43,6 +43,7 @@ def grey(colour):
     return 116 * luminance ** (1 / 3) - 16 if luminance > 0.008856 else 903.3 * luminance
 
 
+@pytest.mark.slow
 def test_two_processes_draw_the_same_bytes(request):
     calls = [
         subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True,

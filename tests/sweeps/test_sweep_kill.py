@@ -96,9 +96,10 @@ execute(json.loads(sys.argv[1]), out=sys.argv[2], measurements=MEASUREMENTS, pro
 """
 
 
-def test_killed_at_random_moments(base, measurements, tmp_path, request):
-    """Twenty times with --full, else twice: whenever it is killed, nothing is lost and not a byte differs."""
-    times = 20 if request.config.getoption("--full") else 2
+@pytest.mark.slow
+def test_killed_at_random_moments(base, measurements, tmp_path):
+    """Twenty times: whenever it is killed, nothing is lost and not a byte differs."""
+    times = 20
     base["axes"]["seed"] = {"range": 20 * times}
     chance = random.Random(f"{time.time()}")
     script = RUNNING.format(here=str(Path(__file__).parent))

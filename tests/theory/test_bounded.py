@@ -57,6 +57,7 @@ def scale_over_weight(case, weight):
     return slope / (value if case.link == "continuous" else 1 - value) ** 2 / abs(point)
 
 
+@pytest.mark.slow
 @pytest.mark.matrix(3)
 @pytest.mark.parametrize(
     "formula, link, p, over_weight, step",
@@ -187,6 +188,7 @@ def test_an_edge_of_the_stable_set_leaves_no_modulus():
     assert "not stable beyond w = 0" in modulus(problem("w^0.5+1")).expression
 
 
+@pytest.mark.slow
 def test_modulus_of_best_in_discrete_time_in_general():
     for b in (1.0, 2.0):
         text = modulus(problem("best", "one-minus", b=b)).expression
