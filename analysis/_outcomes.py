@@ -10,6 +10,7 @@ import xarray as xr
 
 STABLE = ("converged", "step_limit")
 NOT_COMPUTED = "not_computed"
+STOPPED = ("nonfinite", "outside_domain")
 
 
 def codes(variable: xr.DataArray) -> dict[str, int]:
@@ -22,6 +23,11 @@ def holds(variable: xr.DataArray, *meanings: str) -> xr.DataArray:
     """Return where a variable with flags holds one of these meanings; a meaning it does not know is nowhere."""
     known = codes(variable)
     return variable.isin([known[meaning] for meaning in meanings if meaning in known])
+
+
+def going(dataset: xr.Dataset) -> xr.DataArray:
+    """Return where a run has not met a non-finite step yet, along `step`."""
+    return ~holds(dataset["outcome"], *STOPPED) | (dataset["step"] < dataset["first_bad_step"])
 
 
 def flags(*meanings: str) -> dict[str, Any]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from ._outcomes import NOT_COMPUTED, described, holds, median
-from .ratio_along_training import STOPPED
+from ._outcomes import NOT_COMPUTED, described, going, holds, median
 
 NEEDS = ("seed", "step", "sharpness", "recurrent_sharpness", "edge_ratio", "outcome", "first_bad_step")
 
@@ -23,9 +22,8 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
         block in the whole, and the numbers of seeds.
     """
     computed = ~holds(dataset["outcome"], NOT_COMPUTED)
-    going = ~holds(dataset["outcome"], *STOPPED) | (dataset["step"] < dataset["first_bad_step"])
     ratio, whole, block = (dataset[name] for name in ("edge_ratio", "sharpness", "recurrent_sharpness"))
-    alive = (computed & going).transpose(*ratio.dims)
+    alive = (computed & going(dataset)).transpose(*ratio.dims)
     share = (block / whole).where(whole > 0, 0.0)
     kept = ratio.where(alive)
     result = xr.Dataset(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from ._outcomes import NOT_COMPUTED, described, holds
-from .ratio_along_training import STOPPED
+from ._outcomes import NOT_COMPUTED, described, going, holds
 
 NEEDS = (
     "parameterization", "seed", "step", "state", "outcome", "first_bad_step", "gradient_to_weight_ratio",
@@ -29,9 +28,8 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
     from scipy.stats import spearmanr
 
     computed = ~holds(dataset["outcome"], NOT_COMPUTED)
-    going = ~holds(dataset["outcome"], *STOPPED) | (dataset["step"] < dataset["first_bad_step"])
     measured, scale = dataset["gradient_to_weight_ratio"], dataset["gradient_scale_over_weight"]
-    kept = (computed & going) & np.isfinite(measured) & np.isfinite(scale) & (scale > 0)
+    kept = (computed & going(dataset)) & np.isfinite(measured) & np.isfinite(scale) & (scale > 0)
 
     def follows(one: np.ndarray, other: np.ndarray, where: np.ndarray) -> float:
         one, other = one[where], other[where]

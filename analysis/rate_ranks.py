@@ -6,8 +6,7 @@ import numpy as np
 import xarray as xr
 
 from ._bootstrap import interval, median_of_resamples
-from ._outcomes import NOT_COMPUTED, described, holds
-from .ratio_along_training import STOPPED
+from ._outcomes import NOT_COMPUTED, STOPPED, described, holds
 
 NEEDS = ("parameterization", "learning_rate", "seed", "outcome", "final_loss")
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from ._outcomes import NOT_COMPUTED, described, holds, median
+from ._outcomes import NOT_COMPUTED, described, going, holds, median
 
 NEEDS = ("seed", "step", "quantile", "gradient_to_weight_ratio", "outcome", "first_bad_step")
-
-STOPPED = ("nonfinite", "outside_domain")
 
 
 def reduce(dataset: xr.Dataset) -> xr.Dataset:
@@ -28,8 +26,7 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
     largest = ratio.sel(quantile=1.0).drop_vars("quantile")
     middle = ratio.sel(quantile=0.5).drop_vars("quantile")
     computed = ~holds(dataset["outcome"], NOT_COMPUTED)
-    going = ~holds(dataset["outcome"], *STOPPED) | (dataset["step"] < dataset["first_bad_step"])
-    alive = (computed & going).transpose(*largest.dims)
+    alive = (computed & going(dataset)).transpose(*largest.dims)
     kept = largest.where(alive)
     result = xr.Dataset(
         {

@@ -6,8 +6,7 @@ import numpy as np
 import xarray as xr
 
 from ._bootstrap import interval, median_of_resamples
-from ._outcomes import NOT_COMPUTED, STABLE, described, holds
-from .ratio_along_training import STOPPED
+from ._outcomes import NOT_COMPUTED, STABLE, STOPPED, described, holds
 
 NEEDS = ("parameterization", "recurrent_rate", "learning_rate", "seed", "outcome", "final_loss")
 

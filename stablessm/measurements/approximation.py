@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from stablessm.measurements.base import Measurement, Variable
+from stablessm.measurements.base import Measurement, Variable, ascending, distinct
 from stablessm.measurements.perturbation import PublishedTraining
 
 METHODS = ("best", "given_signed", "given_nonnegative", "rational")
@@ -36,19 +35,9 @@ class ApproximationSettings(PublishedTraining):
     domain: tuple[Literal["continuous", "discrete"], ...] = ("continuous", "discrete")
     extent: tuple[Literal["infinite", "finite", "averaged"], ...] = ("infinite", "finite")
 
-    @field_validator("width")
-    @classmethod
-    def _ascending(cls, values: tuple) -> tuple:
-        if not values or any(one >= two for one, two in pairwise(values)):
-            raise ValueError("the values must ascend, at least one of them")
-        return values
+    _ascending = field_validator("width")(ascending)
 
-    @field_validator("fit", "domain", "extent")
-    @classmethod
-    def _distinct(cls, values: tuple) -> tuple:
-        if not values or len(set(values)) < len(values):
-            raise ValueError("each value may occur once, at least one of them")
-        return values
+    _distinct = field_validator("fit", "domain", "extent")(distinct)
 
 
 _FITS, _EACH = ("domain", "extent", "fit", "width"), ("domain", "extent", "width")

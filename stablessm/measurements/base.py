@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
@@ -18,6 +19,20 @@ class Settings(BaseModel):
     """Base of every measurement's settings: frozen, unknown keys refused, nan and inf refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def distinct(values: tuple) -> tuple:
+    """Return the values of a setting, or refuse none of them and one that occurs twice; for `field_validator`."""
+    if not values or len(set(values)) < len(values):
+        raise ValueError("each value may occur once, at least one of them")
+    return values
+
+
+def ascending(values: tuple) -> tuple:
+    """Return the values of a setting, or refuse none of them and an order other than ascending; likewise."""
+    if not values or any(one >= two for one, two in pairwise(values)):
+        raise ValueError("the values must ascend, at least one of them")
+    return values
 
 
 @dataclass(frozen=True)

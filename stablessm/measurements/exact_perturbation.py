@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from stablessm.measurements.base import Measurement, Variable
+from stablessm.measurements.base import Measurement, Variable, ascending, distinct
 from stablessm.measurements.perturbation import PUBLISHED_BETA, PublishedTraining
 
 MOVED = ("recurrent", "input", "readout", "all")
@@ -43,19 +42,9 @@ class ExactPerturbationSettings(PublishedTraining):
     starts: int = Field(2, ge=0, le=1000)
     ascents: int = Field(8, ge=2, le=1000)
 
-    @field_validator("width", "beta")
-    @classmethod
-    def _ascending(cls, values: tuple) -> tuple:
-        if not values or any(one >= two for one, two in pairwise(values)):
-            raise ValueError("the values must ascend, at least one of them")
-        return values
+    _ascending = field_validator("width", "beta")(ascending)
 
-    @field_validator("extent", "perturbed", "ball", "norm", "repeat")
-    @classmethod
-    def _distinct(cls, values: tuple) -> tuple:
-        if not values or len(set(values)) < len(values):
-            raise ValueError("each value may occur once, at least one of them")
-        return values
+    _distinct = field_validator("extent", "perturbed", "ball", "norm", "repeat")(distinct)
 
 
 _OF = ("extent", "width")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from stablessm.measurements.base import Measurement, Variable
+from stablessm.measurements.base import Measurement, Variable, ascending, distinct
 from stablessm.measurements.gradient_bound import StackSettings
 from stablessm.measurements.lr_stability import outcome_variables
 
@@ -44,19 +43,9 @@ class NonlinearPerturbationSettings(StackSettings):
     beta: tuple[Annotated[float, Field(ge=0, le=1e3)], ...] = BETA
     climbs: int = Field(20, ge=0, le=10**5)
 
-    @field_validator("repeat", "perturbed")
-    @classmethod
-    def _distinct(cls, values: tuple) -> tuple:
-        if not values or len(set(values)) < len(values):
-            raise ValueError("each value may occur once, at least one of them")
-        return values
+    _distinct = field_validator("repeat", "perturbed")(distinct)
 
-    @field_validator("beta")
-    @classmethod
-    def _ascending(cls, values: tuple) -> tuple:
-        if not values or any(one >= two for one, two in pairwise(values)):
-            raise ValueError("the values must ascend, at least one of them")
-        return values
+    _ascending = field_validator("beta")(ascending)
 
 
 _DISTANCE = "largest error over the probes, plus that of its increments over dt"

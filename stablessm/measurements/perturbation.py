@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from stablessm.measurements.base import Measurement, Variable
+from stablessm.measurements.base import Measurement, Variable, ascending, distinct
 from stablessm.measurements.lr_stability import FIT_AXES, outcome_variables
 from stablessm.measurements.settings import KernelFitSettings
 
@@ -58,19 +57,9 @@ class PerturbationSettings(PublishedTraining):
     beta: tuple[Annotated[float, Field(ge=0, le=1e3)], ...] = PUBLISHED_BETA
     search: Literal["sampled", "ascent"] = "sampled"
 
-    @field_validator("width", "perturbed", "ball", "repeat")
-    @classmethod
-    def _distinct(cls, values: tuple) -> tuple:
-        if not values or len(set(values)) < len(values):
-            raise ValueError("each value may occur once, at least one of them")
-        return values
+    _distinct = field_validator("width", "perturbed", "ball", "repeat")(distinct)
 
-    @field_validator("error_horizon", "beta")
-    @classmethod
-    def _ascending(cls, values: tuple) -> tuple:
-        if not values or any(one >= two for one, two in pairwise(values)):
-            raise ValueError("the values must ascend, at least one of them")
-        return values
+    _ascending = field_validator("error_horizon", "beta")(ascending)
 
 
 def _variables(_: PerturbationSettings) -> dict[str, Variable]:
