@@ -1,30 +1,37 @@
-"""Labelled images from local files or an installed package, in one shape."""
+"""Labelled images from local files or an installed package, in one shape, and as sequences."""
 
 from __future__ import annotations
 
-import gzip
-import math
-import os
-import zlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from stablessm.data.registry import DATA_SETS, DataError, DataSet
+from stablessm.data.catalogue import DATA_SETS
+from stablessm.data.cifar import binary_batch, parquet_table
+from stablessm.data.content import File, Source, contents
+from stablessm.data.idx import idx_array
+from stablessm.data.idx import read_idx as read_idx
+from stablessm.data.places import find
+from stablessm.data.records import Classification, Examples
+from stablessm.data.registry import DataError, DataSet
+from stablessm.data.splits import held_out, shuffled
 
-FOLDER_VARIABLE = "STABLESSM_DATA"
 _HELD_OUT = 0.25  # of a set that has no official test split
 _SPLIT_SEED = 0
+_PERMUTATION_SEED = 0
+
+Sequence = Literal["pixels", "rows", "permuted"]
 
 
 class Images(NamedTuple):
     """A training and a test split.
 
     Attributes:
-        train: images, uint8 or float32 in [0, 1], shape (n, rows, columns).
+        train: images, uint8 or float32 in [0, 1], shape (n, rows, columns) or (n, rows, columns, channels).
         train_labels: int32, shape (n,).
-        test: images, shape (m, rows, columns).
+        test: images, shape (m, rows, columns, ...).
         test_labels: int32, shape (m,).
     """
 
@@ -35,71 +42,169 @@ class Images(NamedTuple):
 
 
 def load_images(name: str, folder: str | Path | None = None) -> Images:
-    """Load a set of labelled images, values scaled to [0, 1].
+    """Load a set of labelled images with its official splits; of `digits`, which has none, a quarter is the test split.
 
     Args:
-        name: key of `DATA_SETS`.
+        name: key of `DATA_SETS`, of the kind "images".
         folder: where the user keeps data; the environment variable STABLESSM_DATA by default.
 
     Raises:
-        DataError: an unknown set, missing files, or files of another shape or length than the set has.
+        DataError: an unknown set, missing files, or files of another content, shape or length than the set has.
     """
-    if name not in DATA_SETS:
-        raise DataError(f"there is no data set {name!r}; the sets are {', '.join(DATA_SETS)}")
+    return read_images(name, folder)[0]
+
+
+def read_images(name: str, folder: str | Path | None = None) -> tuple[Images, Source]:
+    """Return what `load_images` does, and what was read."""
+    images = [one.name for one in DATA_SETS.values() if one.kind == "images"]
+    if name not in images:
+        raise DataError(f"there is no data set {name!r} of images; the sets are {', '.join(images)}")
     known = DATA_SETS[name]
-    return _packaged_digits() if not known.files else _idx_images(known, folder)
+    if not known.layouts:
+        return _packaged_digits()
+    found = find(known, folder)
+    parts, source = contents(known, found)
+    train, train_labels, test, test_labels = _READERS[found.layout.format](parts)
+    for images, labels in ((train, train_labels), (test, test_labels)):
+        if images.shape[1:] != known.shape or labels.shape != images.shape[:1] or not len(labels):
+            raise DataError(
+                f"the files of {name!r} in '{found.place}' hold images of shape {images.shape} and labels of shape "
+                f"{labels.shape}, not {' x '.join(map(str, known.shape))} images with one label each"
+            )
+        if labels.max() >= len(known.labels):
+            raise DataError(
+                f"labels of {name!r} must lie from 0 to {len(known.labels) - 1}, but the files in '{found.place}' hold "
+                f"{labels.max()}"
+            )
+    return Images(train, train_labels.astype(np.int32), test, test_labels.astype(np.int32)), source
 
 
-def _packaged_digits() -> Images:
+def _packaged_digits() -> tuple[Images, Source]:
+    from sklearn import __version__
     from sklearn.datasets import load_digits
 
     digits = load_digits()
     order = np.random.default_rng(_SPLIT_SEED).permutation(len(digits.images))
     images, labels = (digits.images[order] / 16).astype(np.float32), digits.target[order].astype(np.int32)
-    held_out = round(len(images) * _HELD_OUT)
-    return Images(images[held_out:], labels[held_out:], images[:held_out], labels[:held_out])
+    held = round(len(images) * _HELD_OUT)
+    source = Source(f"scikit-learn {__version__}", "", None)
+    return Images(images[held:], labels[held:], images[:held], labels[:held]), source
 
 
-def _idx_images(known: DataSet, folder: str | Path | None) -> Images:
-    train, train_labels, test, test_labels = (read_idx(path) for path in _find(known, folder))
-    for images, labels in ((train, train_labels), (test, test_labels)):
-        if images.shape[1:] != known.shape or labels.shape != images.shape[:1] or labels.max() >= known.classes:
-            raise DataError(
-                f"the files of {known.name!r} hold images of shape {images.shape} and labels of shape {labels.shape}, "
-                f"not {known.shape[0]} x {known.shape[1]} images of {known.classes} classes"
-            )
-    return Images(train, train_labels.astype(np.int32), test, test_labels.astype(np.int32))
+def _idx(parts: list[list[File]]) -> tuple[np.ndarray, ...]:
+    return tuple(idx_array(*files[0]) for files in parts)
 
 
-def _find(known: DataSet, folder: str | Path | None) -> list[Path]:
-    named = folder or os.environ.get(FOLDER_VARIABLE)
-    places = [Path(named) / known.folder, Path(named)] if named else []
-    places += [Path(known.system)] if known.system else []
-    for place in places:
-        found = [next((p for p in (place / file, place / f"{file}.gz") if p.is_file()), None) for file in known.files]
-        if all(found):
-            return [path for path in found if path]
-    looked = ", ".join(f"'{place}'" for place in places) or "no folder, for none is named"
-    raise DataError(
-        f"the data set {known.name!r} is not there: looked in {looked}; put {', '.join(known.files)} (or .gz) into "
-        f"FOLDER/{known.folder} and set {FOLDER_VARIABLE}=FOLDER ({known.obtain})"
+def _tables(read: Callable[[Path, bytes], tuple[np.ndarray, np.ndarray]]) -> Callable[..., tuple[np.ndarray, ...]]:
+    def read_parts(parts: list[list[File]]) -> tuple[np.ndarray, ...]:
+        splits = [[read(*file) for file in files] for files in parts]
+        return tuple(np.concatenate([one[place] for one in split]) for split in splits for place in (0, 1))
+
+    return read_parts
+
+
+_READERS: dict[str, Callable[[list[list[File]]], tuple[np.ndarray, ...]]] = {
+    "idx": _idx,
+    "cifar_binary": _tables(binary_batch),
+    "cifar_parquet": _tables(parquet_table),
+}
+
+
+def pooled(images: np.ndarray, size: int) -> np.ndarray:
+    """Return images whose pixels are the means of squares of `size` x `size` pixels, float32 in [0, 1].
+
+    Args:
+        images: shape (n, rows, columns, ...), uint8 or values in [0, 1].
+        size: a divisor of rows and columns; 1 leaves the images as they are.
+
+    Raises:
+        DataError: not a divisor.
+
+    Example:
+        >>> pooled(np.array([[[0, 255], [255, 0]]], np.uint8), 2).tolist()
+        [[[0.5]]]
+    """
+    if size == 1:
+        return images
+    count, rows, columns, *rest = images.shape
+    if size < 1 or rows % size or columns % size:
+        raise DataError(f"images of {rows} x {columns} pixels cannot be pooled in squares of {size} x {size}")
+    squares = images.reshape(count, rows // size, size, columns // size, size, *rest)
+    scale = 255 if images.dtype == np.uint8 else 1
+    return (squares.mean((2, 4), dtype=np.float32) / np.float32(scale)).astype(np.float32)
+
+
+def sequences(images: np.ndarray, sequence: Sequence, order: np.ndarray | None = None) -> np.ndarray:
+    """Return images as sequences, shape (n, time, features).
+
+    Args:
+        images: shape (n, rows, columns) or (n, rows, columns, channels).
+        sequence: "pixels" (row by row, the channels as features), "rows" (a row a step) or "permuted" (pixels in the
+            order of `order`).
+        order: which pixel stands at each step of a permuted sequence.
+    """
+    count, rows, columns, *rest = images.shape
+    if sequence == "rows":
+        return images.reshape(count, rows, -1)
+    pixels = images.reshape(count, rows * columns, *(rest or [1]))
+    return pixels if sequence == "pixels" else pixels[:, order]
+
+
+def load_image_sequences(
+    name: str,
+    folder: str | Path | None = None,
+    *,
+    sequence: Sequence = "pixels",
+    pool: int = 1,
+    validation: float = 0.1,
+    seed: int = 0,
+) -> Classification:
+    """Load a set of labelled images as sequences.
+
+    Args:
+        name: key of `DATA_SETS`, of the kind "images".
+        folder: as in `load_images`.
+        sequence: "pixels", "rows", or "permuted": pixels in one order for the whole set, kept in the record.
+        pool: side of the squares whose means are taken first; 2 makes 14 x 14 of 28 x 28.
+        validation: share of the training images that is held out.
+        seed: of the validation split.
+
+    Raises:
+        DataError: as `load_images`; an unknown sequence, a pool that does not divide, or a class without images.
+    """
+    if sequence not in get_args(Sequence):
+        raise DataError(f"`sequence` must be one of {', '.join(get_args(Sequence))}, but got {sequence!r}")
+    images, source = read_images(name, folder)
+    train, test = pooled(images.train, pool), pooled(images.test, pool)
+    order = shuffled(train.shape[1] * train.shape[2], _PERMUTATION_SEED) if sequence == "permuted" else None
+    known = DATA_SETS[name]
+    check_classes(known, images.train_labels)
+    kept, held = held_out(images.train_labels, validation, seed)
+    inputs, tested = sequences(train, sequence, order), sequences(test, sequence, order)
+    return Classification(
+        name,
+        Examples(inputs[kept], images.train_labels[kept]),
+        Examples(inputs[held], images.train_labels[held]),
+        Examples(tested, images.test_labels),
+        known.labels,
+        source,
+        order=order,
     )
 
 
-def read_idx(path: Path) -> np.ndarray:
-    """Read an IDX file of unsigned bytes, gzipped or not.
+def check_classes(known: DataSet, labels: np.ndarray) -> None:
+    """See that every class of a set has a training row.
+
+    Args:
+        known: the set.
+        labels: of the training rows.
 
     Raises:
-        DataError: not such a file, or shorter or longer than its header says.
+        DataError: one has none.
     """
-    try:
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"'{path}' cannot be read: {error}") from None
-    if len(raw) < 4 or raw[:3] != b"\x00\x00\x08":
-        raise DataError(f"'{path}' is not an IDX file of unsigned bytes")
-    header = 4 + 4 * raw[3]
-    shape = tuple(int.from_bytes(raw[4 + 4 * axis : 8 + 4 * axis], "big") for axis in range(raw[3]))
-    if len(raw) != header + math.prod(shape):
-        raise DataError(f"'{path}' should have {header + math.prod(shape)} bytes, but has {len(raw)}: it is damaged")
-    return np.frombuffer(raw, np.uint8, offset=header).reshape(shape)
+    absent = sorted(set(range(len(known.labels))) - set(np.unique(labels).tolist()))
+    if absent:
+        names = " and no ".join(repr(known.labels[one]) for one in absent)
+        raise DataError(
+            f"the training rows of {known.name!r} hold no {names}: a class without examples cannot be learned"
+        )

@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-
-class Examples(NamedTuple):
-    """Rows of a data set.
-
-    Attributes:
-        inputs: shape (rows, time, features), or (rows, time) of tokens.
-        targets: what is asked of each row, shape (rows, ...).
-        lengths: steps of each row that count, shape (rows,); None where all do.
-    """
-
-    inputs: Array
-    targets: Array
-    lengths: Array | None = None
+from stablessm.data.records import Examples as Examples
 
 
 def checked(examples: Examples) -> Examples:
