@@ -7,6 +7,7 @@ import xarray as xr
 
 from ._bootstrap import interval, median_of_resamples
 from ._outcomes import NOT_COMPUTED, STABLE, STOPPED, described, holds
+from ._runs import first_run
 
 NEEDS = ("parameterization", "recurrent_rate", "learning_rate", "seed", "outcome", "final_loss")
 
@@ -33,7 +34,6 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
     gain = best_drawn / best_drawn.isel(equal, drop=True)
     low_gain, high_gain = interval(gain.fillna(np.inf))
     half = stable.mean("seed") > 0.5
-    unbroken = half.copy(data=np.logical_and.accumulate(half.values, axis=half.get_axis_num("learning_rate")))
     rate = ordered["learning_rate"]
     at = rate.isel(learning_rate=middle.argmin("learning_rate")).drop_vars("learning_rate")
     result = xr.Dataset(
@@ -46,7 +46,7 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
             "loss_ratio": (best / best.isel(equal, drop=True)).fillna(np.inf),
             "low_loss_ratio": low_gain,
             "high_loss_ratio": high_gain,
-            "largest_stable_rate": (unbroken * rate).max("learning_rate"),
+            "largest_stable_rate": (first_run(half) * rate).max("learning_rate"),
             "seeds": (~holds(ordered["outcome"], NOT_COMPUTED)).sum("seed").astype(np.int32),
         }
     )
@@ -59,7 +59,7 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
         "loss_ratio": "best loss over that at equal rates",
         "low_loss_ratio": "lower end of its 95% interval",
         "high_loss_ratio": "upper end of its 95% interval",
-        "largest_stable_rate": "largest rate at which most seeds are stable, 0 where the lowest is not",
+        "largest_stable_rate": "largest rate at which most seeds are stable, top of the first run of them",
         "seeds": "number of seeds computed",
     }
     return described(result, names)

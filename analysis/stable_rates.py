@@ -6,35 +6,39 @@ import numpy as np
 import xarray as xr
 
 from ._outcomes import NOT_COMPUTED, STABLE, codes, described, flags, holds, median, rank
+from ._runs import broken, first_run
 
 NEEDS = ("parameterization", "learning_rate", "seed", "outcome")
 
-REACH = ("none_stable", "next_unstable", "all_stable", "next_not_computed")
+REACH = ("none_stable", "next_unstable", "last_stable", "some_not_computed")
 
 
 def reduce(dataset: xr.Dataset) -> xr.Dataset:
     """Reduce outcomes over the learning rate.
 
-    A cell that was not computed is neither stable nor unstable: a run of stable rates that ends there is a lower bound
-    only, its `reach` says so, and what is taken over seeds leaves it out.
+    A cell that was not computed is neither stable nor unstable: where one lies in, below or right above the run of
+    stable rates, that run may not be the first or may go on, its `reach` says so, and what is taken over seeds leaves
+    it out. Rates below the run, too small to learn at, are not its edge: `lowest_stable_rate` tells where it begins.
 
     Args:
         dataset: with `outcome` along `learning_rate` and `seed`.
 
     Returns:
-        For each seed largest_stable_learning_rate (0 where the lowest rate is not stable), its reach, and whether a
-        rate above an unstable one is stable again; over seeds its median, smallest and greatest, their number, and the
-        rank of the maps by median; for each rate the share of stable seeds with its standard error sqrt(p (1 - p) / n),
-        the number n of seeds, the most common outcome (the worse one of a tie) and its share.
+        For each seed the ends of the run, largest_stable_learning_rate and lowest_stable_rate (0 where no rate is
+        stable), its reach, and whether a rate above it is stable again; over seeds the median of the former, smallest
+        and greatest, their number, and the rank of the maps by median; for each rate the share of stable seeds with its
+        standard error sqrt(p (1 - p) / n), the number n of seeds, the most common outcome (the worse one of a tie) and
+        its share.
     """
     ordered = dataset.sortby("learning_rate")
     outcome, rate = ordered["outcome"], ordered["learning_rate"]
     stable, computed = holds(outcome, *STABLE), ~holds(outcome, NOT_COMPUTED)
-    unbroken = _accumulate(np.logical_and, stable)
-    largest = (unbroken * rate).max("learning_rate")
-    reentry = (stable & _accumulate(np.logical_or, computed & ~stable)).any("learning_rate")
-    reach = _reach(unbroken, computed)
-    known = reach != REACH.index("next_not_computed")
+    run = first_run(stable)
+    largest = (run * rate).max("learning_rate")
+    lowest = rate.where(run, np.inf).min("learning_rate")
+    reentry = (stable & broken(stable, computed & ~stable)).any("learning_rate")
+    reach = _reach(stable, computed)
+    known = reach != REACH.index("some_not_computed")
     middle = median(largest, known)
     seeds = computed.sum("seed")
     share = stable.sum("seed") / seeds.where(seeds > 0)
@@ -42,6 +46,7 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
     result = xr.Dataset(
         {
             "largest_stable_learning_rate": largest,
+            "lowest_stable_rate": lowest.where(largest > 0, 0.0),
             "reach": reach,
             "reentry": reentry.astype(np.int8),
             "median_largest_rate": middle,
@@ -57,9 +62,10 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
         }
     )
     names = {
-        "largest_stable_learning_rate": "largest stable learning rate, 0 where the lowest is not stable",
+        "largest_stable_learning_rate": "largest stable learning rate, top of the first run of them, 0 where none is",
+        "lowest_stable_rate": "lowest learning rate of that run, 0 where none is stable",
         "reach": "how the run of stable rates ends",
-        "reentry": "stable again above an unstable rate",
+        "reentry": "stable again above that run",
         "median_largest_rate": "median over seeds of the largest stable learning rate",
         "smallest_largest_rate": "smallest over seeds of the largest stable learning rate",
         "greatest_largest_rate": "greatest over seeds of the largest stable learning rate",
@@ -78,19 +84,13 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
     return result
 
 
-def _accumulate(operation: np.ufunc, values: xr.DataArray) -> xr.DataArray:
-    """Return the running `operation` from the lowest rate upward."""
-    return values.copy(data=operation.accumulate(values.values, axis=values.get_axis_num("learning_rate")))
-
-
-def _reach(unbroken: xr.DataArray, computed: xr.DataArray) -> xr.DataArray:
+def _reach(stable: xr.DataArray, computed: xr.DataArray) -> xr.DataArray:
     """Return how each run of stable rates ends, a code into `REACH`."""
-    length = unbroken.sum("learning_rate")
-    rates = unbroken.sizes["learning_rate"]
-    follower = computed.isel(learning_rate=np.minimum(length, rates - 1)).drop_vars("learning_rate")
-    ends = xr.where(length == 0, REACH.index("none_stable"), REACH.index("next_unstable"))
-    ends = ends.where(follower, REACH.index("next_not_computed"))
-    return ends.where(length < rates, REACH.index("all_stable")).astype(np.int8)
+    ended = broken(stable, ~stable)
+    looked_at = ~ended.shift(learning_rate=1, fill_value=False)  # up to the first rate above the run
+    ends = xr.where(stable.any("learning_rate"), REACH.index("next_unstable"), REACH.index("none_stable"))
+    ends = ends.where(ended.isel(learning_rate=-1) | ~stable.isel(learning_rate=-1), REACH.index("last_stable"))
+    return ends.where((computed | ~looked_at).all("learning_rate"), REACH.index("some_not_computed")).astype(np.int8)
 
 
 def _common(outcome: xr.DataArray, seeds: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:

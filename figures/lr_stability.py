@@ -24,7 +24,7 @@ def draw(rates: xr.Dataset) -> Figure:
     """Draw the most common outcome over seeds in each cell and, where the seeds differ, how many of them are stable.
 
     A diamond on the right edge of a cell marks the median over seeds of the largest stable rate, the line through it
-    the range; at the left end of the panel it says that not even the lowest rate is stable.
+    the range; at the left end of the panel it says that no rate is stable.
 
     Args:
         rates: what the analysis `stable_rates` returns.

@@ -168,8 +168,9 @@ def _print_matrix(name: str, values: xr.DataArray) -> None:
     typer.echo(f"\n{name}: {values.attrs.get('long_name', values.name)}")
     flat = squeezed.stack(column=other) if other else squeezed.expand_dims(column=[""], axis=-1)
     columns = [" ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in flat["column"].values.tolist()]
-    typer.echo("  " + " " * 12 + "".join(f"{column:>20}" for column in columns))
+    widths = [max(20, len(column) + 2) for column in columns]
+    typer.echo("  " + " " * 12 + "".join(f"{one:>{width}}" for one, width in zip(columns, widths, strict=True)))
     for label in flat["parameterization"].values:
         row = flat.sel(parameterization=label).values
         shown = ["-" if value != value else f"{float(value):.4g}" for value in row]
-        typer.echo(f"  {label!s:<12}" + "".join(f"{one:>20}" for one in shown))
+        typer.echo(f"  {label!s:<12}" + "".join(f"{one:>{width}}" for one, width in zip(shown, widths, strict=True)))

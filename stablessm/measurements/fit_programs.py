@@ -196,7 +196,10 @@ def fit(static: Mapping[str, Any], settings: FitSettings) -> Program:
 
 
 def largest_rate(static: Mapping[str, Any], settings: BisectionSettings) -> Program:
-    """Program of `largest_rate`: scan upward, then halve the first bracket stable | unstable on the log scale."""
+    """Program of `largest_rate`: scan upward, then halve the first bracket stable | unstable on the log scale.
+
+    Rates below the first stable one, too small to learn at, end no run.
+    """
     fit = kernel_fit(static, settings)
     rates = np.geomspace(settings.lowest_rate, settings.highest_rate, settings.scan)
 
@@ -216,7 +219,7 @@ def largest_rate(static: Mapping[str, Any], settings: BisectionSettings) -> Prog
             unbroken = jnp.isinf(high)
             scanned = (
                 jnp.where(good & unbroken, rate, low),
-                jnp.where(~good & unbroken, rate, high),
+                jnp.where(~good & unbroken & (low > 0), rate, high),  # below the first stable rate nothing ends
                 reentry | (good & ~unbroken),
             )
             halved = (
@@ -232,7 +235,7 @@ def largest_rate(static: Mapping[str, Any], settings: BisectionSettings) -> Prog
         model, _ = fit.prepare(starts, index, constants_of(traced))
         return {
             "largest_stable_learning_rate": low,
-            "smallest_unstable_learning_rate": high,
+            "smallest_unstable_learning_rate": jnp.where(low > 0, high, jnp.asarray(rates[0], dtype)),
             "reentry": reentry.astype(jnp.int8),
             "initial_eigenvalue": model.eigenvalues(),
         }

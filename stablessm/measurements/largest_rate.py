@@ -38,12 +38,16 @@ LARGEST_RATE = Measurement(
     axes={name: values for name, values in KERNEL_FIT_AXES.items() if name != "learning_rate"},
     settings=BisectionSettings,
     variables=lambda settings: {
-        "largest_stable_learning_rate": Variable("largest stable learning rate, 0 where none of those tried is stable"),
+        "largest_stable_learning_rate": Variable(
+            "largest stable learning rate, the top of the first run of stable ones, 0 where none is"
+        ),
         "smallest_unstable_learning_rate": Variable(
-            "unstable rate of the last bracket, infinite where none is unstable"
+            "unstable rate above it, infinite where none is, the lowest tried where no rate is stable"
         ),
         "reentry": Variable(
-            "stable again above the first unstable rate of the scan", dtype="int8", flags=("no", "yes")
+            "stable again above the first unstable rate of the scan that lies above a stable one",
+            dtype="int8",
+            flags=("no", "yes"),
         ),
         "initial_eigenvalue": Variable("eigenvalue at the start", dims=("state",), dtype=settings.eigenvalue_dtype),
     },

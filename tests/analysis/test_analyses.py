@@ -50,16 +50,18 @@ def words(variable):
 def test_largest_rate_is_the_top_of_the_first_unbroken_run():
     found = reduced("stable_rates", outcomes([[0, 1, 1, 3], [0, 4, 1, 1], [3, 4, 4, 4], [1, 1, 1, 1], [1, 2, 2, 3]]))
     assert found["largest_stable_learning_rate"].values.ravel().tolist() == [100.0, 1.0, 0.0, 1000.0, 1.0]
-    assert words(found["reach"]) == ["next_unstable", "next_unstable", "none_stable", "all_stable", "next_unstable"]
+    assert words(found["reach"]) == ["next_unstable", "next_unstable", "none_stable", "last_stable", "next_unstable"]
     assert words(found["reentry"]) == ["no", "yes", "no", "no", "no"]
     assert found["rank"].values.tolist() == [2, 3, 5, 1, 3]
     assert words(found["common_outcome"])[4:8] == ["converged", "nonfinite", "step_limit", "step_limit"]
 
 
-def test_stable_again_above_an_unstable_lowest_rate():
-    found = reduced("stable_rates", outcomes([[3, 0, 0]]))
-    assert found["largest_stable_learning_rate"].item() == 0
-    assert words(found["reach"]) == ["none_stable"] and words(found["reentry"]) == ["yes"]
+def test_rates_too_small_to_learn_at_are_not_the_edge():
+    found = reduced("stable_rates", outcomes([[2, 2, 0, 1, 3], [3, 0, 0, 4, 0], [2, 3, 4, 4, 4], [2, 2, 2, 2, 1]]))
+    assert found["largest_stable_learning_rate"].values.ravel().tolist() == [1000.0, 100.0, 0.0, 10000.0]
+    assert found["lowest_stable_rate"].values.ravel().tolist() == [100.0, 10.0, 0.0, 10000.0]
+    assert words(found["reach"]) == ["next_unstable", "next_unstable", "none_stable", "last_stable"]
+    assert words(found["reentry"]) == ["no", "yes", "no", "no"]
 
 
 def test_rates_are_taken_in_order_whatever_the_order_on_the_axis():
@@ -69,7 +71,7 @@ def test_rates_are_taken_in_order_whatever_the_order_on_the_axis():
 
 def test_what_is_not_computed_is_neither_stable_nor_unstable():
     found = reduced("stable_rates", outcomes([[[1, LOST, 1], [1, 1, 3]], [[LOST] * 3, [LOST] * 3]]))
-    assert words(found["reach"]) == ["next_not_computed", "next_unstable", "next_not_computed", "next_not_computed"]
+    assert words(found["reach"]) == ["some_not_computed", "next_unstable", "some_not_computed", "some_not_computed"]
     assert words(found["reentry"]) == ["no"] * 4
     assert found["seeds"].values.tolist() == [[2, 1, 2], [0, 0, 0]]
     assert found["stable_share"].values[0].tolist() == [1.0, 1.0, 0.5]
@@ -77,6 +79,12 @@ def test_what_is_not_computed_is_neither_stable_nor_unstable():
     assert found["median_largest_rate"].values[0] == 10 and np.isnan(found["median_largest_rate"].values[1])
     assert found["rank"].values.tolist() == [1, 0]
     assert words(found["common_outcome"])[3:] == ["not_computed"] * 3
+
+
+def test_a_run_is_known_where_all_up_to_its_end_is_computed():
+    rows = [[LOST, 3, 1, 3], [1, 3, LOST, 1], [3, 1, 1, LOST], [3, 1, 3, LOST], [3, 3, 3, LOST]]
+    cut, known = "some_not_computed", "next_unstable"
+    assert words(reduced("stable_rates", outcomes(rows))["reach"]) == [cut, known, cut, known, cut]
 
 
 def test_over_seeds():

@@ -51,20 +51,36 @@ def test_gram_and_sampled_sweeps_agree(tmp_path):
 
 
 def test_bisection_lies_in_the_bracket_of_the_grid(tmp_path):
-    axes = {k: v for k, v in FIT["axes"].items() if k != "learning_rate"} | {"parameterization": ["direct", "exp"]}
-    search = FIT["settings"] | {"lowest_rate": 1e-3, "highest_rate": 1e2, "scan": 6}
+    """Also where the lowest rates are too small to learn at: the run of stable rates begins above them."""
+    axes = {k: v for k, v in FIT["axes"].items() if k != "learning_rate"}
+    axes |= {"parameterization": ["direct", "exp"], "seed": [0, 1, 2]}
+    search = FIT["settings"] | {"lowest_rate": 1e-6, "highest_rate": 1e2, "scan": 9}
     document = {"name": "rate", "measurement": "largest_rate", "axes": axes}
     fine = stablessm.run_sweep(document | {"settings": search | {"bisections": 4}}, out=tmp_path / "fine")
-    grid = np.geomspace(1e-3, 1e2, 6).tolist()
+    grid = np.geomspace(1e-6, 1e2, 9).tolist()
     coarse = stablessm.run_sweep(FIT | {"axes": axes | {"learning_rate": grid}}, out=tmp_path / "grid")
-    stable = coarse["outcome"].isin([0, 1])
+    words = coarse["outcome"].attrs["flag_meanings"].split()
+    slow = 0
     for name in ("direct", "exp"):
-        for seed in (0, 1):
-            flags = stable.sel(parameterization=name, seed=seed).values.ravel()
-            top = int(np.argmin(flags)) if not flags.all() else len(flags)
-            low = grid[top - 1] if top else 0.0
-            value = float(fine["largest_stable_learning_rate"].sel(parameterization=name, seed=seed).squeeze())
-            assert low * (1 - 1e-6) <= value and (top == len(flags) or value < grid[top])
+        for seed in axes["seed"]:
+            named = [words[code] for code in coarse["outcome"].sel(parameterization=name, seed=seed).values.ravel()]
+            stable = [one in ("converged", "step_limit") for one in named]
+            bottom = stable.index(True)
+            top = bottom + stable[bottom:].index(False)
+            found = fine.sel(parameterization=name, seed=seed).squeeze()
+            low, high = (float(found[f"{end}_learning_rate"]) for end in ("largest_stable", "smallest_unstable"))
+            assert grid[top - 1] * (1 - 1e-6) <= low < high <= grid[top] * (1 + 1e-6)
+            slow += bottom > 0 and named[0] == "collapsed"
+    assert slow
+
+
+def test_where_no_rate_is_stable_the_bisection_says_so(tmp_path):
+    axes = {k: v for k, v in FIT["axes"].items() if k != "learning_rate"} | {"parameterization": ["exp"], "seed": [0]}
+    search = FIT["settings"] | {"lowest_rate": 10.0, "highest_rate": 1e3, "scan": 3, "bisections": 2}
+    document = {"name": "none", "measurement": "largest_rate", "axes": axes | {"optimizer": ["gradient_descent"]}}
+    found = stablessm.run_sweep(document | {"settings": search}, out=tmp_path).squeeze()
+    assert found["largest_stable_learning_rate"] == 0 and found["smallest_unstable_learning_rate"] == 10
+    assert found["reentry"] == 0
 
 
 @pytest.mark.slow
