@@ -11,6 +11,7 @@ import typer
 
 from stablessm.cli.analyse import analyse
 from stablessm.cli.bench import bench
+from stablessm.cli.data import app as data
 from stablessm.cli.design import design
 from stablessm.cli.diff import diff
 from stablessm.cli.draw import draw
@@ -60,6 +61,7 @@ app.command()(diff)
 app.command()(merge)
 app.command()(reproduce)
 app.command()(bench)
+app.add_typer(data)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

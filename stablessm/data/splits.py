@@ -25,7 +25,9 @@ def shuffled(count: int, seed: int) -> np.ndarray:
 
 
 def held_out(labels: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (kept, held out): row numbers, ascending; of each class the share is held out, and at least one row stays.
+    """Return (kept, held out): row numbers, ascending; the share of all rows, and of each class as near as can be.
+
+    At least one row of each class stays, and of a share above 0 at least one row is held out where one can be.
 
     Args:
         labels: class of each row, shape (rows,).
@@ -33,15 +35,23 @@ def held_out(labels: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, n
         seed: of the draw.
 
     Raises:
-        DataError: a share out of range.
+        DataError: a share or seed out of range.
     """
     if not 0 <= share < 1:
         raise DataError(f"a share that is held out must lie in [0, 1), but got {share}")
+    if not 0 <= seed < 2**32:
+        raise DataError(f"`seed` must be an integer from 0 to {2**32 - 1}, but got {seed}")
+    _, class_of, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    wanted = share * counts
+    taken = np.minimum(np.floor(wanted).astype(int), counts - 1)
+    total = max(round(share * len(labels)), 1 if share else 0)
+    for place in np.argsort(np.floor(wanted) - wanted, kind="stable"):  # those that lost most by rounding down
+        if taken.sum() < total and taken[place] < counts[place] - 1:
+            taken[place] += 1
     order = shuffled(len(labels), seed)
     out = np.zeros(len(labels), bool)
-    for label in np.unique(labels):
-        rows = order[labels[order] == label]
-        out[rows[: min(round(share * len(rows)), len(rows) - 1)]] = True
+    for place, count in enumerate(taken):
+        out[order[class_of[order] == place][:count]] = True
     return np.flatnonzero(~out), np.flatnonzero(out)
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
-import math
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from stablessm.comma_separated import csv_rows, number
 from stablessm.reading import read_bytes
 from stablessm.targets.errors import TargetError
 
@@ -67,32 +66,14 @@ def _column(path: Path, content: bytes, column: str | None) -> Samples:
 
 
 def _from_csv(path: Path, content: bytes, column: str | None) -> np.ndarray:
-    try:
-        text = content.decode("utf-8-sig")
-        lines = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
-        rows = [(lines.line_num, [cell.strip() for cell in row]) for row in lines]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise TargetError(f"the file '{path}' is not CSV in UTF-8: {error}") from None
-    while rows and not any(rows[-1][1]):
-        rows.pop()
-    if not rows:
-        raise TargetError(f"the file '{path}' is empty")
-    first = rows[0][1]
-    names = first if any(_number(cell) is None for cell in first) else None
-    body = rows[1:] if names else rows
-    place = _place(path, column, names, len(first))
+    table = csv_rows(path, content, TargetError)
+    place = _place(path, column, table.names, table.columns)
     values = []
-    for line, row in body:
-        if not any(row):
-            raise TargetError(f"line {line} of '{path}' is empty: a series has no gaps")
-        if len(row) != len(first):
-            raise TargetError(f"line {line} of '{path}' has {len(row)} columns, but the first has {len(first)}")
-        value = _number(row[place])
+    for line, row in table.body:
+        value = number(row[place])
         if value is None:
             raise TargetError(f"the samples of '{path}' must be real numbers, but line {line} has {row[place]!r}")
         values.append(value)
-    if not values:
-        raise TargetError(f"the file '{path}' holds names of columns, but no samples")
     return np.array(values)
 
 
@@ -109,13 +90,6 @@ def _place(path: Path, column: str | None, names: list[str] | None, count: int) 
         number = "no column" if column not in names else "more than one column"
         raise TargetError(f"'{path}' has {number} {column!r}; its columns are: {', '.join(names)}")
     return names.index(column)
-
-
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell) if "_" not in cell else None
-    except ValueError:
-        return math.nan if cell.lower() in ("na", "n/a") else None
 
 
 def _from_npy(path: Path, content: bytes) -> np.ndarray:

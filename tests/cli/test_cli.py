@@ -11,7 +11,9 @@ import pytest
 FORMULA = "1/(w^2 + 0.7)"
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["list"], ["list", "parameterizations"], ["run", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["list"], ["list", "parameterizations"], ["run", "--help"], ["data"]]
+)
 def test_start_up_imports_no_array_library(arguments):
     code = (
         "import sys\nfrom stablessm.cli import main\n"

@@ -1,0 +1,105 @@
+"""Labelled recordings: wav files named {digit}_{speaker}_{index}.wav, in a folder or an archive."""
+
+from __future__ import annotations
+
+import io
+import re
+import wave
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+
+from stablessm.data.catalogue import DATA_SETS
+from stablessm.data.content import File, contents
+from stablessm.data.images import check_classes
+from stablessm.data.mu_law import LEVELS, mu_law
+from stablessm.data.places import find
+from stablessm.data.records import Classification, Examples
+from stablessm.data.registry import DataError
+from stablessm.data.splits import held_out
+
+RATE = 8000  # samples a second
+_TEST_INDICES = range(5)  # the official split: of each digit and speaker the first five recordings
+_NAME = re.compile(r"(\d)_([a-z]+)_(\d+)\.wav")
+
+Form = Literal["values", "mu_law"]
+
+
+def load_recordings(
+    name: str,
+    folder: str | Path | None = None,
+    *,
+    form: Form = "values",
+    longest: int = RATE,
+    validation: float = 0.1,
+    seed: int = 0,
+) -> Classification:
+    """Load recordings with their official split: the first five of each digit and speaker are test rows.
+
+    Args:
+        name: key of `DATA_SETS`.
+        folder: where the user keeps data; the environment variable STABLESSM_DATA by default.
+        form: "values" in [-1, 1), one feature a step; or "mu_law", tokens of 256 levels. Silence is 0 or its level.
+        longest: samples of a row; a longer recording is cut there.
+        validation: share of the other rows that is held out.
+        seed: of the validation split.
+
+    Raises:
+        DataError: missing, damaged or foreign files, another rate or width, names without a digit, a digit without
+            training rows, or an option out of range.
+    """
+    if form not in get_args(Form):
+        raise DataError(f"`form` must be one of {', '.join(get_args(Form))}, but got {form!r}")
+    if not 1 <= longest <= 2**20:
+        raise DataError(f"`longest` must lie from 1 to {2**20}, but got {longest}")
+    known = DATA_SETS[name]
+    (files,), source = contents(known, find(known, folder))
+    sounds = [read_wav(*file)[:longest] for file in files]
+    names = [_named(file) for file in files]
+    labels = np.array([digit for digit, _ in names], np.int32)
+    tested = np.flatnonzero([index in _TEST_INDICES for _, index in names])
+    rest = np.flatnonzero([index not in _TEST_INDICES for _, index in names])
+    check_classes(known, labels[rest])
+    lengths = np.array(list(map(len, sounds)), np.int32)
+    inputs = np.zeros((len(sounds), int(lengths.max())), np.float32)
+    for row, sound in enumerate(sounds):
+        inputs[row, : len(sound)] = sound
+    shaped = mu_law(inputs).astype(np.int32) if form == "mu_law" else inputs[..., None]
+    kept, held = held_out(labels[rest], validation, seed)
+    splits = (Examples(shaped[rows], labels[rows], lengths[rows]) for rows in (rest[kept], rest[held], tested))
+    return Classification(name, *splits, known.labels, source, tokens=LEVELS if form == "mu_law" else 0)
+
+
+def read_wav(path: Path, content: bytes) -> np.ndarray:
+    """Return the samples of a recording, float32 in [-1, 1), shape (time,).
+
+    Args:
+        path: for sentences.
+        content: of the file: one channel of 16 bits at 8 kHz.
+
+    Raises:
+        DataError: not such a file, or shorter than it says.
+    """
+    try:
+        with wave.open(io.BytesIO(content)) as file:
+            form = (file.getnchannels(), file.getsampwidth(), file.getframerate())
+            count, raw = file.getnframes(), file.readframes(file.getnframes())
+    except (wave.Error, EOFError) as error:
+        raise DataError(f"'{path}' is not a wav file: {error or 'it ends too early'}") from None
+    if form != (1, 2, RATE):
+        raise DataError(
+            f"'{path}' should be one channel of 16 bits at {RATE} Hz, but is {form[0]} of {8 * form[1]} bits at "
+            f"{form[2]} Hz"
+        )
+    if not count or len(raw) != 2 * count:
+        raise DataError(f"'{path}' should hold {count} samples, but holds {len(raw) // 2}: it is empty or damaged")
+    return np.frombuffer(raw, "<i2").astype(np.float32) / 2**15
+
+
+def _named(file: File) -> tuple[int, int]:
+    """Return the digit and the index that a name tells."""
+    match = _NAME.fullmatch(file.path.name)
+    if match is None:
+        raise DataError(f"'{file.path}' should be named DIGIT_SPEAKER_INDEX.wav")
+    return int(match[1]), int(match[3])

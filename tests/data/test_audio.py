@@ -1,0 +1,108 @@
+"""Recordings: the official split, two forms, and files of another rate, width or name."""
+
+import io
+import wave
+import zipfile
+
+import numpy as np
+import pytest
+
+from stablessm.data import DataError, load
+from stablessm.data.mu_law import from_mu_law, mu_law
+from stablessm.data.recordings import read_wav
+
+
+def wav(samples, rate=8000, channels=1, width=2):
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as file:
+        file.setnchannels(channels)
+        file.setsampwidth(width)
+        file.setframerate(rate)
+        file.writeframes(np.asarray(samples, "<i2" if width == 2 else np.uint8).tobytes())
+    return buffer.getvalue()
+
+
+def recordings(indices=range(8)):
+    return {
+        f"{digit}_ada_{index}.wav": wav([digit, -digit, 0] + [100] * index) for digit in range(10) for index in indices
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    where = tmp_path_factory.mktemp("data")
+    (where / "fsdd" / "recordings").mkdir(parents=True)
+    for name, content in recordings().items():
+        (where / "fsdd" / "recordings" / name).write_bytes(content)
+    return where
+
+
+def test_the_first_five_recordings_are_the_test_rows(folder):
+    data = load("fsdd", folder, validation=0.3)
+    rows = [len(getattr(data, split).inputs) for split in ("train", "validation", "test")]
+    assert rows == [21, 9, 50] and data.test.lengths.max() == 7 and data.train.lengths.min() == 8
+    for split in (data.train, data.validation, data.test):
+        assert split.inputs.shape[1:] == (10, 1) and split.inputs.dtype == np.float32
+        assert (split.inputs[:, 0, 0] * 2**15 == split.targets).all() and (split.inputs[:, 1, 0] <= 0).all()
+        behind = np.arange(10) >= split.lengths[:, None]
+        assert (split.inputs[..., 0][behind] == 0).all()
+
+
+def test_levels_cuts_and_an_archive(folder, tmp_path):
+    with zipfile.ZipFile(tmp_path / "fsdd.zip", "w") as archive:
+        for name, content in recordings().items():
+            archive.writestr(f"free-spoken-digit-dataset/recordings/{name}", content)
+    packed, loose = (load("fsdd", where, form="mu_law", longest=4) for where in (tmp_path, folder))
+    assert packed.tokens == 256 and packed.train.inputs.shape[1] == 4 and packed.source.sha256 == loose.source.sha256
+    assert (packed.test.inputs == loose.test.inputs).all() and packed.test.inputs.max() < 256
+    values = load("fsdd", folder, longest=4)
+    np.testing.assert_allclose(from_mu_law(packed.test.inputs), values.test.inputs[..., 0], atol=2e-4)
+    (tmp_path / "fsdd.zip").write_bytes((tmp_path / "fsdd.zip").read_bytes()[:-30])
+    with pytest.raises(DataError, match="should be a zip archive"):
+        load("fsdd", tmp_path)
+
+
+def test_every_level_is_that_of_its_value_and_errors_are_relative():
+    levels = np.arange(256)
+    assert (mu_law(from_mu_law(levels)) == levels).all()
+    values = np.concatenate([-np.geomspace(1, 1e-4, 200), np.geomspace(1e-4, 1, 200)])
+    error = np.abs(from_mu_law(mu_law(values)) - values)
+    half_a_level = np.log(256) / 255  # of the squeezed value, whose slope is at most that of 1/(1/mu + |x|)
+    assert (error <= 1.1 * half_a_level * (1 / 255 + np.abs(values))).all()
+    assert mu_law(np.array([-7.0, 7.0])).tolist() == [0, 255]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (wav([1], rate=16000), "8000 Hz, but is 1 of 16 bits at 16000 Hz"),
+        (wav([1, 2], channels=2), "but is 2 of 16 bits"),
+        (wav([1], width=1), "but is 1 of 8 bits"),
+        (wav([]), "empty or damaged"),
+        (wav(range(50))[:-20], "should hold 50 samples, but holds 40"),
+        (wav(range(50))[:30], "not a wav file"),
+        (b"OggS" + bytes(40), "not a wav file"),
+        (b"", "not a wav file"),
+    ],
+)
+def test_other_recordings_are_sentences(tmp_path, content, sentence):
+    with pytest.raises(DataError, match=sentence):
+        read_wav(tmp_path / "one.wav", content)
+
+
+def test_names_without_a_digit_digits_without_rows_and_options(tmp_path):
+    where = tmp_path / "recordings"
+    where.mkdir()
+    (where / "zero_ada_0.wav").write_bytes(wav([1]))
+    with pytest.raises(DataError, match="named DIGIT_SPEAKER_INDEX"):
+        load("fsdd", tmp_path)
+    (where / "zero_ada_0.wav").unlink()
+    (where / "0_ada_7.wav").write_bytes(wav([1]))
+    with pytest.raises(DataError, match="hold no '1' and no '2'"):
+        load("fsdd", tmp_path)
+    for options, sentence in (
+        ({"form": "a_law"}, "`form` must be one of"),
+        ({"longest": 0}, "`longest` must lie from 1"),
+    ):
+        with pytest.raises(DataError, match=sentence):
+            load("fsdd", tmp_path, **options)
