@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,12 +14,11 @@ import typer
 
 from stablessm.cli.data_folder import DataFolder, use_data_folder
 from stablessm.cli.options import Out
+from stablessm.sweeps.places import Places, stem
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from stablessm.cli.made import Made
-    from stablessm.sweeps.places import Places
     from stablessm.sweeps.spec import Spec
 
 MAIN_JOB = (
@@ -39,7 +39,8 @@ MAIN_JOB = (
     "digits",
 )
 _VERDICTS = "verdicts"
-_CLAIMS = "claims"
+
+Waiting = deque[Future[list[Path]]]
 
 
 def reproduce(
@@ -64,12 +65,12 @@ def reproduce(
     """
     if every and experiments:
         raise typer.BadParameter("give EXPERIMENT names or --all, not both")
+    from stablessm.cli.claims import evidence_files
     from stablessm.cli.made import Made
-    from stablessm.cli.pipeline import writing
     from stablessm.cli.run import run_one
-    from stablessm.cli.verdicts import proving
     from stablessm.sweeps.declarations import load_spec
     from stablessm.sweeps.device import forget_programs
+    from stablessm.sweeps.executors import Hiring
     from stablessm.sweeps.folders import check
     from stablessm.sweeps.places import names
 
@@ -78,19 +79,23 @@ def reproduce(
     use_data_folder(data)
     chosen = dict.fromkeys(experiments or (names("experiments") if every else MAIN_JOB))
     specs = [load_spec(one, scale=scale) for one in chosen]
-    made, done = Made(where), 0
-    proved = bool(experiments) or made.is_current(_VERDICTS, ())
-    with nullcontext() if proved else proving() as verdicts:
+    made, done, waiting = Made(where), 0, Waiting()
+    # What needs no JAX is done beside the sweeps; for a few experiments another process would only cost its start.
+    with (Hiring() if experiments else Hiring("processes", workers=1)).opened() as crew:
+        if not experiments and not made.is_current(_VERDICTS, ()):
+            waiting.append(crew.executor.submit(_verify, where))
         for spec in specs:
             done += run_one(spec, device, False, out)
             forget_programs()
-            with writing():
-                done += _reduce_and_draw(spec, where, made)
-        if verdicts is not None:
-            with writing():
-                done += _say_saved(made.make(_VERDICTS, (), partial(_write_verdicts, where, verdicts)))
-    if not experiments:
-        done += _decide_claims(where, made, scale)
+            if not made.is_current(_step(spec), [where.dataset(spec.name, spec.scale)]):
+                waiting.append(crew.executor.submit(_reduce_and_draw, spec, where))
+            done += _say_saved(waiting, wait=False)
+        done += _say_saved(waiting)
+        if not experiments:
+            evidence = list(evidence_files(where, scale).values())
+            if not Made(where).is_current(_claims(scale), evidence):
+                waiting.append(crew.executor.submit(_decide_claims, where, scale, evidence))
+        done += _say_saved(waiting)
     for spec in specs:
         _summarise(spec, where)
     count = f"{len(specs)} experiment{'s' * (len(specs) > 1)}"
@@ -100,42 +105,53 @@ def reproduce(
         typer.echo(f"\nnothing to do: {count} with all analyses and figures made already by this version of the code")
 
 
-def _reduce_and_draw(spec: Spec, where: Places, made: Made) -> int:
-    """Make what analyses and figures of an experiment are not made yet; return how many files were written."""
+def _step(spec: Spec) -> str:
+    return f"{stem(spec.name, spec.scale)}: {', '.join(dict.fromkeys([*spec.analyses, *spec.figures]))}"
+
+
+def _reduce_and_draw(spec: Spec, where: Places) -> list[Path]:
+    """Make the analyses and figures of an experiment; return the files written."""
+    from stablessm.cli.made import Made
     from stablessm.cli.pipeline import analyse_experiment, draw_experiment
 
-    raw = where.dataset(spec.name, spec.scale)
-    step = f"{raw.stem}: {', '.join(dict.fromkeys([*spec.analyses, *spec.figures]))}"
-    if made.is_current(step, [raw]):
-        return 0
-    return _say_saved(made.make(step, [raw], lambda: [*analyse_experiment(spec, where), *draw_experiment(spec, where)]))
+    def action() -> list[Path]:
+        return [*analyse_experiment(spec, where), *draw_experiment(spec, where)]
+
+    return Made(where).make(_step(spec), [where.dataset(spec.name, spec.scale)], action)
 
 
-def _decide_claims(where: Places, made: Made, scale: str) -> int:
-    """Write the page of claims, unless it is made already from the datasets that there are."""
-    from stablessm.cli.claims import evidence_files, write_claims
+def _verify(where: Places) -> list[Path]:
+    """Verify every built-in map under every legal link; return the page written."""
+    from stablessm.cli.made import Made
+    from stablessm.cli.verdicts import write_verdicts
+
+    return Made(where).make(_VERDICTS, (), partial(write_verdicts, where.analysis / "verdicts.md"))
+
+
+def _claims(scale: str) -> str:
+    return f"claims, {scale}"
+
+
+def _decide_claims(where: Places, scale: str, evidence: Sequence[Path]) -> list[Path]:
+    """Decide the published claims from the datasets that there are; return the files written."""
+    from stablessm.cli.claims import write_claims
+    from stablessm.cli.made import Made
+
+    return Made(where).make(_claims(scale), evidence, partial(write_claims, where, scale))
+
+
+def _say_saved(waiting: Waiting, *, wait: bool = True) -> int:
+    """Name the files of the steps that are done, in the order they were begun; return how many files there are."""
     from stablessm.cli.pipeline import writing
 
-    inputs = list(evidence_files(where, scale).values())
-    step = f"{_CLAIMS}, {scale}"
-    if made.is_current(step, inputs):
-        return 0
-    with writing():
-        return _say_saved(made.make(step, inputs, lambda: write_claims(where, scale)))
-
-
-def _write_verdicts(where: Places, verdicts: Callable[[], str]) -> list[Path]:
-    from stablessm.writing import write_whole
-
-    path = where.analysis / "verdicts.md"
-    write_whole(path, verdicts().encode())
-    return [path]
-
-
-def _say_saved(paths: Sequence[Path]) -> int:
-    for path in paths:
-        typer.echo(f"saved {path}")
-    return len(paths)
+    count = 0
+    while waiting and (wait or waiting[0].done()):
+        with writing():
+            paths = waiting.popleft().result()
+        for path in paths:
+            typer.echo(f"saved {path}")
+        count += len(paths)
+    return count
 
 
 def _summarise(spec: Spec, where: Places) -> None:
