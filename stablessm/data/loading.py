@@ -52,8 +52,8 @@ def _loader(name: str) -> Callable[..., Any]:
     known = DATA_SETS.get(name)
     if known is not None:
         home = _LOADERS[known.layouts[0].format] if known.layouts else _WITHOUT_FILES[name]
-    elif Path(name).suffix in _OF_FILES:
-        home = _OF_FILES[Path(name).suffix]
+    elif Path(name).suffix.lower() in _OF_FILES:
+        home = _OF_FILES[Path(name).suffix.lower()]
     else:
         from difflib import get_close_matches
 

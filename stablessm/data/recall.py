@@ -144,9 +144,5 @@ def recall(*, length: int = 256, vocabulary: int = 30, seed: int = 0) -> Recall:
         return Recall(length=length, vocabulary=vocabulary, seed=seed)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise DataError(
-            f"{place} of the recall task: {first['msg']}, but got {first['input']}"
-            if place
-            else first["ctx"]["error"].args[0]
-        ) from None
+        place, told = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+        raise DataError(f"{place} of the recall task: {told}, but got {first['input']}" if place else told) from None

@@ -85,8 +85,8 @@ def read_wav(path: Path, content: bytes) -> np.ndarray:
         with wave.open(io.BytesIO(content)) as file:
             form = (file.getnchannels(), file.getsampwidth(), file.getframerate())
             count, raw = file.getnframes(), file.readframes(file.getnframes())
-    except (wave.Error, EOFError) as error:
-        raise DataError(f"'{path}' is not a wav file: {error or 'it ends too early'}") from None
+    except (wave.Error, EOFError, RuntimeError) as error:  # RuntimeError: a chunk is longer than the file
+        raise DataError(f"'{path}' is not a wav file: {str(error) or 'it ends too early'}") from None
     if form != (1, 2, RATE):
         raise DataError(
             f"'{path}' should be one channel of 16 bits at {RATE} Hz, but is {form[0]} of {8 * form[1]} bits at "

