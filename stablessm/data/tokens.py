@@ -64,7 +64,7 @@ def encoded(json: str, text: str) -> np.ndarray:
         text: any.
     """
     tokens: list[int] = []
-    for one in _tokenizer(json).encode_batch(text.splitlines(keepends=True)):
+    for one in _tokenizer(json).encode_batch_fast(text.splitlines(keepends=True)):
         tokens += one.ids
     return np.array(tokens, np.int32)
 
