@@ -158,9 +158,10 @@ def _lines(entry: dict[str, Any]) -> list[str]:
     if entry["found"]:
         state = f"found in {entry['found']}" + (f", {_size(entry['bytes'])}" if entry["bytes"] else "")
     else:
-        looked = ", ".join(entry["looked"]) or f"nowhere, name a folder with --data or {FOLDER_VARIABLE}"
+        looked = ", ".join(entry["looked"])
+        looked = f"looked in {looked}" if looked else f"name a folder with --data or {FOLDER_VARIABLE}"
         size = f" ({_size(entry['published_bytes'])})" if entry["published_bytes"] else ""
-        state = f"not found{size}; looked in {looked}"
+        state = f"not found{size}; {looked}"
         state += f"; get it: {entry['fetch']}" if entry["fetch"] else f"; {entry['obtain']}"
     return [
         f"  {entry['name']}: {entry['summary']}",
