@@ -18,3 +18,4 @@ from stablessm.engine.powers import first_bad_step as first_bad_step
 from stablessm.engine.powers import powers as powers
 from stablessm.engine.recurrence import recur as recur
 from stablessm.engine.vandermonde import kernel as kernel
+from stablessm.engine.varying import recur_varying as recur_varying

@@ -19,10 +19,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from stablessm.engine.parts import Parts
 from stablessm.engine.poles import Poles
 from stablessm.engine.turns import leading, multiple
 
-Parts = tuple[Array, Array | None]
 Words = tuple[Array, Array]
 
 _LARGEST = 0.5  # of |log |lambda|^T|, where the series below are still good to 2^-30

@@ -3,7 +3,8 @@
 The transform is taken at the next length without prime factors above 5, where FFTs are fast. The backward pass is
 written out: it correlates with the spectra that the forward pass has, three more real transforms; the derivative that
 JAX would derive goes through complex transforms of twice the size. On CPUs a large bank is transformed a few channels
-at a time (`groups.py`): 1.2 to 1.3 times faster, in a tenth of the memory.
+at a time (`groups.py`): 1.2 to 1.3 times faster, in a tenth of the memory. A few lags are added up as they are: with
+three, 784 to 4096 steps take a fifth to a half of the time, and the gradient a third to a half.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ def convolve(
         other = kernel.shape if reverse_kernel is None else jnp.broadcast_shapes(kernel.shape, reverse_kernel.shape)
         return jnp.zeros((*jnp.broadcast_shapes(inputs.shape[:-1], other[:-1]), length), inputs.dtype)
     kernel = kernel[..., :length]
+    if reverse_kernel is None and kernel.shape[-1] <= _FEW:
+        return _by_lags(inputs, kernel)
     if reverse_kernel is None or length == 1:
         return _circular(inputs, kernel, smooth_length(length + kernel.shape[-1] - 1))
     ahead = reverse_kernel[..., : length - 1]
@@ -70,6 +73,14 @@ def smooth_length(least: int) -> int:
 
 
 _CACHE = 2**22  # bytes of spectra at a time, on CPUs
+_FEW = 4  # lags: of eight, the gradient takes twice the time of transforms
+
+
+def _by_lags(inputs: Array, kernel: Array) -> Array:
+    """Lag by lag."""
+    length, lags = inputs.shape[-1], kernel.shape[-1]
+    seen = jnp.pad(inputs, [(0, 0)] * (inputs.ndim - 1) + [(lags - 1, 0)])
+    return sum(kernel[..., lag, None] * seen[..., lags - 1 - lag : lags - 1 - lag + length] for lag in range(lags))
 
 
 def _circular(inputs: Array, kernel: Array, size: int) -> Array:

@@ -17,12 +17,11 @@ from jax import Array
 from jaxtyping import Inexact, Integer
 
 from stablessm.engine.choice import choose_recurrence
+from stablessm.engine.parts import Parts, each, ended, joined_parts, outputs_of, parts_of, product, time_first
 from stablessm.engine.poles import Poles
 from stablessm.engine.powers import power_parts, powers
 
 METHODS = ("auto", "scan", "chunked", "associative")
-_EXACT = jax.lax.Precision.HIGHEST
-Parts = tuple[Array, Array | None]
 
 
 def recur(
@@ -72,10 +71,10 @@ def recur(
         raise ValueError(f"the last axis of `inputs` must have {states} states, or 1, but got {inputs.shape}")
     batch, length = inputs.shape[:-2], inputs.shape[-2]
     is_complex = poles.is_complex or any(jnp.iscomplexobj(one) for one in (inputs, state, drive) if one is not None)
-    driven = _time_first(_product(inputs, drive), is_complex)
-    driven = _each(lambda part: jnp.broadcast_to(part, (length, *batch, states)), driven)
+    driven = time_first(product(inputs, drive), is_complex)
+    driven = each(lambda part: jnp.broadcast_to(part, (length, *batch, states)), driven)
     start = jnp.zeros((*batch, states), poles.dtype) if state is None else state
-    start = _each(lambda part: jnp.broadcast_to(part, (*batch, states)), _parts(start, is_complex))
+    start = each(lambda part: jnp.broadcast_to(part, (*batch, states)), parts_of(start, is_complex))
     if method == "auto":
         method = choose_recurrence(states, length)
     if length == 0:
@@ -86,16 +85,8 @@ def recur(
         history = _chunked(poles, driven, start)
     else:
         history = _scan(power_parts(poles, np.array(1)), driven, start, False)
-    if lengths is None:
-        last = _each(lambda part: part[-1], history) if length else start
-    else:
-        count = jnp.broadcast_to(jnp.asarray(lengths), batch)
-        whole = tuple(None if h is None else jnp.concatenate([s[None], h]) for s, h in zip(start, history, strict=True))
-        last = _each(lambda part: jnp.take_along_axis(part, count[None, ..., None], axis=0)[0], whole)
-    outputs = jnp.moveaxis(_read(history, readout), 0, -2)
-    if lengths is not None:
-        outputs = jnp.where(jnp.arange(length)[:, None] < count[..., None, None], outputs, 0)
-    return outputs, _join(last)
+    count = None if lengths is None else jnp.broadcast_to(jnp.asarray(lengths), batch)
+    return outputs_of(history, readout, count), ended(history, start, count)
 
 
 def _scan(multiplier: Parts, driven: Parts, start: Parts, reverse: bool) -> Parts:
@@ -154,14 +145,14 @@ _loop.defvjp(_loop_forward, _loop_backward)
 def _associative(poles: Poles, driven: Parts, start: Parts) -> Parts:
     """A parallel scan over complex pairs (multiplier, input); the state enters as input before the first step."""
     step = powers(poles, np.array(1))
-    inputs = jnp.concatenate([_join(start)[None], _join(driven)])
+    inputs = jnp.concatenate([joined_parts(start)[None], joined_parts(driven)])
     multiplier = jnp.broadcast_to(step, inputs.shape).astype(jnp.result_type(step, inputs))
 
     def combine(one: Parts, two: Parts) -> Parts:
         return one[0] * two[0], two[0] * one[1] + two[1]
 
     history = jax.lax.associative_scan(combine, (multiplier, inputs))[1][1:]
-    return _parts(history, driven[1] is not None)
+    return parts_of(history, driven[1] is not None)
 
 
 def _chunked(poles: Poles, driven: Parts, start: Parts) -> Parts:
@@ -177,11 +168,11 @@ def _chunked(poles: Poles, driven: Parts, start: Parts) -> Parts:
         padded = jnp.pad(part, [(0, outer * inner - length)] + [(0, 0)] * (part.ndim - 1))
         return jnp.moveaxis(padded.reshape(outer, inner, *part.shape[1:]), 1, 0)  # (T, Q, ...)
 
-    folded = _each(fold, driven)
-    zero = _each(lambda part: jnp.zeros_like(part[0]), folded)
+    folded = each(fold, driven)
+    zero = each(lambda part: jnp.zeros_like(part[0]), folded)
     local = _scan(power_parts(poles, np.array(1)), folded, zero, False)
     jump = power_parts(poles, np.array(inner))
-    ends = _each(lambda part: part[-1], local)
+    ends = each(lambda part: part[-1], local)
     between = _scan(jump, ends, start, False)
     before = tuple(None if s is None else jnp.concatenate([s[None], b[:-1]])
                    for s, b in zip(start, between, strict=True))  # fmt: skip
@@ -195,52 +186,7 @@ def _chunked(poles: Poles, driven: Parts, start: Parts) -> Parts:
             local[0] + real * before[0] - imaginary * before[1],
             local[1] + real * before[1] + imaginary * before[0],
         )
-    return _each(lambda part: jnp.moveaxis(part, 0, 1).reshape(-1, *part.shape[2:])[:length], history)
-
-
-def _product(inputs: Array, matrix: Array | None) -> Array | Parts:
-    """B u as parts, in real products."""
-    if matrix is None:
-        return inputs
-    multiply = partial(jnp.einsum, "...p,np->...n", precision=_EXACT)
-    if not jnp.iscomplexobj(matrix):
-        return multiply(inputs, matrix)
-    if jnp.iscomplexobj(inputs):
-        return jax.lax.complex(
-            multiply(inputs.real, matrix.real) - multiply(inputs.imag, matrix.imag),
-            multiply(inputs.real, matrix.imag) + multiply(inputs.imag, matrix.real),
-        )
-    return multiply(inputs, matrix.real), multiply(inputs, matrix.imag)
-
-
-def _read(history: Parts, matrix: Array | None) -> Array:
-    """Re C h, or h."""
-    if matrix is None:
-        return _join(history)
-    multiply = partial(jnp.einsum, "...n,mn->...m", precision=_EXACT)
-    outputs = multiply(history[0], matrix.real)
-    if history[1] is None or not jnp.iscomplexobj(matrix):
-        return outputs
-    return outputs - multiply(history[1], matrix.imag)
-
-
-def _time_first(inputs: Array | Parts, is_complex: bool) -> Parts:
-    parts = inputs if isinstance(inputs, tuple) else _parts(inputs, is_complex)
-    return _each(lambda part: jnp.moveaxis(part, -2, 0), parts)
-
-
-def _parts(array: Array, is_complex: bool) -> Parts:
-    if not is_complex:
-        return array, None
-    return array.real, array.imag if jnp.iscomplexobj(array) else jnp.zeros_like(array)
-
-
-def _join(parts: Parts) -> Array:
-    return parts[0] if parts[1] is None else jax.lax.complex(*parts)
-
-
-def _each(function, parts: Parts) -> Parts:
-    return tuple(None if part is None else function(part) for part in parts)
+    return each(lambda part: jnp.moveaxis(part, 0, 1).reshape(-1, *part.shape[2:])[:length], history)
 
 
 def _summed(product: Array, like: Array) -> Array:

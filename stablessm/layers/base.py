@@ -11,10 +11,11 @@ from jax import Array
 
 
 class Layer(eqx.Module):
-    """A causal map of series, with a state.
+    """A map of series, with a state.
 
     A series has the shape (time, features); there is no batch axis, callers vmap. Running over a series equals
-    stepping through it, and going on from a returned state equals one pass.
+    stepping through it, and going on from a returned state equals one pass. Layers are causal but for those that say
+    otherwise: they have no steps, and take the `length` of a padded series in their full pass (`Bidirectional`).
     """
 
     @property
@@ -31,6 +32,11 @@ class Layer(eqx.Module):
     @abstractmethod
     def is_linear(self) -> bool:
         """Whether the outputs are linear in the inputs but for a bias, so that there is a kernel."""
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether no output depends on later inputs."""
+        return True
 
     @abstractmethod
     def eigenvalues(self) -> Array:

@@ -31,6 +31,7 @@ class LayerKind:
         reference: where it is defined.
         home: "module:function" that builds one.
         links: the links under which it is defined; none for a layer without eigenvalues.
+        looks_ahead: whether outputs depend on later inputs, so that there are no steps.
     """
 
     name: str
@@ -38,6 +39,7 @@ class LayerKind:
     reference: str
     home: str = field(repr=False)
     links: tuple[str, ...] = LINKS
+    looks_ahead: bool = False
 
     @property
     def takes_map(self) -> bool:
@@ -104,6 +106,22 @@ _ALL = (
         "stablessm.layers.lru:LRU",
     ),
     LayerKind(
+        "selective", "S5 whose decays follow the input, by the map at an input-dependent weight",
+        "Soydan et al., S7 (2024)", "stablessm.layers.selective:Selective",
+    ),
+    LayerKind(
+        "gated_ssm", "gates around a recurrence of another kind (recurrence=\"s5\"), behind a short convolution",
+        "Fu et al., H3 (ICLR 2023); Poli et al., Hyena (ICML 2023)", "stablessm.layers.gated_ssm:GatedSSM",
+    ),
+    LayerKind(
+        "hyena", "gates around implicit long filters, written by a network in decaying windows",
+        "Poli et al., Hyena (ICML 2023)", "stablessm.layers.hyena:Hyena",
+    ),
+    LayerKind(
+        "bidirectional", "another kind (layer=\"s4d\") run forward and one run backward; no steps",
+        "Schuster and Paliwal (1997)", "stablessm.layers.bidirectional:bidirectional", looks_ahead=True,
+    ),
+    LayerKind(
         "attention", "causal multi-head attention with rotary positions, over a window of steps",
         "Vaswani et al. (NeurIPS 2017); Su et al., RoFormer (2021)", "stablessm.layers.attention:Attention", (),
     ),
@@ -117,3 +135,23 @@ _ALL = (
 )  # fmt: skip
 
 LAYERS: Mapping[str, LayerKind] = MappingProxyType({one.name: one for one in _ALL})
+
+
+def inner_kind(option: str, name: str) -> LayerKind:
+    """Return the kind of a layer that stands inside of another one, which hands its map on.
+
+    Args:
+        option: what the name was given for.
+        name: a key of `LAYERS`, of a kind with a map that does not look ahead.
+
+    Raises:
+        ValueError: another name.
+
+    Example:
+        >>> inner_kind("recurrence", "s5").takes_map
+        True
+    """
+    legal = [kind.name for kind in _ALL if kind.takes_map and not kind.looks_ahead]
+    if name not in legal:
+        raise ValueError(f"`{option}` must be one of {', '.join(legal)}, but got {name!r}")
+    return LAYERS[name]

@@ -103,6 +103,11 @@ class Block(Layer):
         """False: the activation is not."""
         return False
 
+    @property
+    def is_causal(self) -> bool:
+        """Whether the layer is."""
+        return self.layer.is_causal
+
     def eigenvalues(self) -> Array:
         """Return those of the layer."""
         return self.layer.eigenvalues()
@@ -129,18 +134,22 @@ class Block(Layer):
         state, y = self.layer.step(state, self._before(x[None])[0])
         return state, self._after(x[None], y[None], None)[0]
 
-    def __call__(self, x: Array, state: Any = None, *, key: Array | None = None) -> tuple[Array, Any]:
+    def __call__(
+        self, x: Array, state: Any = None, *, length: Array | int | None = None, key: Array | None = None
+    ) -> tuple[Array, Any]:
         """Run over a series.
 
         Args:
             x: shape (time, features); may be empty.
             state: of the layer, before the first step; the initial one by default.
+            length: number of steps that count, for a layer that looks ahead; all by default.
             key: PRNG key of dropout; None for none, as in evaluation.
 
         Returns:
             (y, state): outputs of shape (time, features), and the state after the last step.
         """
-        y, state = self.layer(self._before(x), state)
+        ahead = {} if self.is_causal else {"length": length}
+        y, state = self.layer(self._before(x), state, **ahead)
         return self._after(x, y, key), state
 
     def _before(self, x: Array) -> Array:

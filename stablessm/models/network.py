@@ -59,7 +59,8 @@ class Network(eqx.Module):
             key: PRNG key of encoder and decoder.
 
         Raises:
-            ValueError: no block, blocks of several widths, an unknown purpose, or sizes below 1.
+            ValueError: no block, blocks of several widths, an unknown purpose, sizes below 1, or a network that is to
+                generate what its blocks already see.
 
         Example:
             >>> from stablessm import PARAMETERIZATIONS
@@ -81,6 +82,9 @@ class Network(eqx.Module):
             )
         if purpose == "language" and not tokens:
             raise ValueError("a language model needs `tokens`, the size of its vocabulary")
+        ahead = [place for place, block in enumerate(self.blocks) if not block.is_causal]
+        if purpose in _GENERATES and ahead:
+            raise ValueError(f"a network that generates must not look ahead, but block {ahead[0]} does")
         width, (first, last) = self.blocks[0].inputs, jax.random.split(key)
         self.encoder = eqx.nn.Embedding(tokens, width, key=first) if tokens else eqx.nn.Linear(inputs, width, key=first)
         self.norm = (
@@ -88,6 +92,11 @@ class Network(eqx.Module):
         )
         self.decoder = eqx.nn.Linear(width, outputs, key=last)
         self.purpose = purpose
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether no block looks ahead."""
+        return all(block.is_causal for block in self.blocks)
 
     @property
     def has_tokens(self) -> bool:
@@ -147,25 +156,27 @@ class Network(eqx.Module):
             x: shape (time, inputs), or (time,) of tokens.
             state: of the blocks, before the first step; the initial ones by default. A network that generates and goes
                 on from a state has seen the value before x[0] already: use `step`.
-            length: number of steps that count in the mean of a classifier, the others being padding; all by default.
+            length: number of steps that count in the mean of a classifier, and for blocks that look ahead, the others
+                being padding; all by default.
             key: PRNG key of dropout; None for none, as in evaluation.
 
         Returns:
             (y, state): y of shape (outputs,) for a classifier, else (time, outputs); states after the last step.
 
         Raises:
-            ValueError: a state is handed to a network that generates, or a length to one that does not classify.
+            ValueError: a state is handed to a network that generates, or a length to one that neither classifies nor
+                looks ahead.
         """
         if state is not None and self.purpose in _GENERATES:
             raise ValueError("a network that generates goes on from a state by `step`: its full pass begins anew")
-        if length is not None and self.purpose != "classification":
-            raise ValueError("`length` is of the mean over time, which a classifier alone takes")
+        if length is not None and self.purpose != "classification" and self.is_causal:
+            raise ValueError("`length` is of the mean over time, which a classifier alone takes, or of looking ahead")
         y, states = jax.vmap(self.encoder)(x), []
         if self.purpose in _GENERATES:
             y = jnp.concatenate([self._silence()[None], y[:-1]])[: len(x)]
         keys = [None] * len(self.blocks) if key is None else jax.random.split(key, len(self.blocks))
         for block, own, one in zip(self.blocks, state or (None,) * len(self.blocks), keys, strict=True):
-            y, own = block(y, own, key=one)
+            y, own = block(y, own, length=length, key=one)
             states.append(own)
         if self.purpose == "classification":
             return self.decoder(_mean(self._normed(y), length)), tuple(states)

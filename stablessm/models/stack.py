@@ -88,6 +88,11 @@ class Stack(Layer):
         """Whether every layer is."""
         return all(layer.is_linear for layer in self.layers)
 
+    @property
+    def is_causal(self) -> bool:
+        """Whether every layer is."""
+        return all(layer.is_causal for layer in self.layers)
+
     def eigenvalues(self) -> Array:
         """Return the eigenvalues of all layers, one after the other (`layers[l].eigenvalues()` for those of one)."""
         return jnp.concatenate([layer.eigenvalues() for layer in self.layers])
@@ -132,19 +137,22 @@ class Stack(Layer):
             states.append(own)
         return tuple(states), self._read(y)
 
-    def __call__(self, x: Array, state: tuple[Any, ...] | None = None) -> tuple[Array, tuple[Any, ...]]:
+    def __call__(
+        self, x: Array, state: tuple[Any, ...] | None = None, *, length: Array | int | None = None
+    ) -> tuple[Array, tuple[Any, ...]]:
         """Run over a series, layer by layer.
 
         Args:
             x: shape (time, inputs), or (time,) for a scalar series; may be empty.
             state: those of the layers before the first step; the initial ones by default.
+            length: number of steps that count, for layers that look ahead; all by default.
 
         Returns:
             (y, state): outputs of shape (time, outputs), or (time,), and the states after the last step.
         """
         y, states = x[:, None] if self.scalar else x, []
         for layer, own in zip(self.layers, state or (None,) * len(self.layers), strict=True):
-            y, own = layer(y, own)
+            y, own = layer(y, own, **({} if layer.is_causal else {"length": length}))
             states.append(own)
         return self._read(y), tuple(states)
 

@@ -173,7 +173,80 @@ def feed_forward(layer, x):
     return gelu @ w2.T + b2
 
 
+DECAYS = {
+    ("best", "continuous"): lambda w: 1 / (w**2 + 0.5), ("best", "one-minus"): lambda w: 1 / (w**2 + 0.5),
+    ("exp", "exponential"): np.exp, ("softplus", "continuous"): lambda w: np.logaddexp(0, w),
+    ("tanh", "one-minus"): lambda w: 1 - np.tanh(w), ("direct", "one-minus"): lambda w: 1 - w,
+    ("direct", "continuous"): lambda w: w,
+}  # fmt: skip
+
+
+def selective(layer, x):
+    """The map written out at the weight of every step."""
+    system, found = layer.system, []
+    map_, b, c = system.parameterization, paired(system.input_weight, system), paired(system.readout, system)
+    pairs = 0 if system.frequency is None else system.frequency.shape[-1]
+    turn = np.zeros(system.weight.shape)
+    turn[:pairs] = 0 if system.frequency is None else system.frequency
+    state = np.zeros(system.weight.shape, complex)
+    for value in x:
+        s = DECAYS[map_.name, map_.link](np.asarray(system.weight, float) + np.asarray(layer.selection, float) @ value)
+        if map_.link == "continuous":
+            lam, dt = -s + 1j * turn, np.asarray(system.step_size(), float)
+            step, gain = np.exp(lam * dt), np.expm1(lam * dt) / lam
+        else:
+            modulus = 1 - s if map_.link == "one-minus" else np.exp(-s)
+            step, gain = modulus * np.exp(1j * turn), np.sqrt(np.maximum(1 - modulus**2, 0)) if layer.normalise else 1
+        state = step * state + gain * (b @ value)
+        found.append((c @ (twice(system) * state)).real + np.asarray(system.feedthrough, float) * value)
+    return np.array(found).reshape(x.shape)
+
+
+def short_convolution(layer, x):
+    taps, y = np.asarray(layer.taps, float), np.zeros_like(x, float)
+    for k in range(len(x)):
+        for j in range(min(k + 1, taps.shape[1])):
+            y[k] += taps[:, j] * x[k - j]
+    return y
+
+
+def gated_ssm(layer, x):
+    q, k, v = np.split(short_convolution(layer.short, x @ linear(layer.projection).T), 3, axis=1)
+    return (q * s5(layer.recurrence, k * v)) @ linear(layer.output).T
+
+
+def hyena(layer, x):
+    """Filters value by value and convolutions sum by sum."""
+    projected = short_convolution(layer.short, x @ linear(layer.projection).T)
+    z, *gates = np.split(projected, projected.shape[1] // layer.inputs, axis=1)
+    (w1, b1), (w2, b2), (w3, b3) = (linear(one) for one in layer.network.layers)
+    (lam, _), amplitude = stepped(layer), paired(layer.amplitude, layer) * twice(layer)
+    octaves, feedthrough = w1.shape[1] // 2, np.asarray(layer.feedthrough, float)
+    filters = []
+    for k in range(layer.context):
+        angles = 2 * np.pi * 2.0 ** np.arange(octaves) * k / layer.context
+        seen = np.array([k / layer.context, *np.cos(angles), *np.sin(angles)])
+        written = (w3 @ np.sin(w2 @ np.sin(w1 @ seen + b1) + b2) + b3).reshape(feedthrough.shape)
+        filters.append(written * (amplitude * lam**k).real.sum(-1) + (feedthrough if k == 0 else 0))
+    for place, gate in enumerate(gates[:-1]):
+        entered = gate * z
+        z = np.array([sum(filters[k][place] * entered[t - k] for k in range(min(t + 1, layer.context)))
+                      for t in range(len(x))]).reshape(x.shape)  # fmt: skip
+    return (gates[-1] * z) @ linear(layer.output).T
+
+
+def bidirectional(layer, x):
+    """A sum over both directions of layers of one kind; what is behind the last step is 0."""
+    one = REFERENCES[{"S4D": "s4d", "S5": "s5", "LRU": "lru", "LSTM": "lstm"}[type(layer.forward).__name__]]
+    ahead, back = one(layer.forward, x), one(layer.backward, x[::-1])[::-1]
+    back = np.concatenate([back[1:], np.zeros_like(back[:1])])
+    if layer.projection is None:
+        return ahead + back
+    return np.concatenate([ahead, back], axis=1) @ linear(layer.projection).T
+
+
 REFERENCES = {
     "linear_rnn": linear_rnn, "ssm": ssm, "s4": s4, "s4d": s4d, "s5": s5, "lru": lru, "attention": attention,
-    "lstm": lstm, "feed_forward": feed_forward,
+    "lstm": lstm, "feed_forward": feed_forward, "selective": selective, "gated_ssm": gated_ssm, "hyena": hyena,
+    "bidirectional": bidirectional,
 }  # fmt: skip
