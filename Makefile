@@ -9,9 +9,11 @@ BIN := $(VENV)/bin
 reproduce: $(READY)
 	$(BIN)/stablessm reproduce
 
-# Tests of these folders compile much and run little, and hold to tolerances: with XLA's optimiser off they take half the
-# time. All others, and in test-full all, are compiled as a user's programs are.
-COMPILING := tests/layers tests/memory tests/models tests/training
+# These tests compile much and run little, and hold to tolerances: with XLA's optimiser off they take half the time. All
+# others, among them those of parameterizations and of the engine's rounding (powers, kernels, accuracy, carry), and in
+# test-full all, are compiled as a user's programs are.
+COMPILING := tests/layers tests/measurements tests/memory tests/models tests/sweeps tests/training \
+	$(addprefix tests/engine/test_,dplr.py groups.py growth.py recurrence.py)
 UNOPTIMISED := $(XLA_FLAGS) --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false
 
 test: $(READY) lint

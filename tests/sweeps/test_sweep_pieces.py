@@ -30,7 +30,8 @@ for folder, chunk in (("four", 4), ("three", 3)):
 
 def test_cells_are_shared_by_two_devices(base, measurements, tmp_path):
     """Two devices of two cells each give the bits of one device with two cells at a time."""
-    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=2"
+    environment = {**os.environ, "XLA_FLAGS": flags}
     command = [sys.executable, "-c", SCRIPT.format(here=str(Path(__file__).parent)), str(tmp_path)]
     subprocess.run(command, env=environment, check=True, timeout=300)
     shared = load(tmp_path / "four" / "raw" / "toy.nc")
