@@ -20,6 +20,7 @@ from jax import Array
 from stablessm.bench.base import Candidate, Case
 from stablessm.layers import LinearRNN
 from stablessm.measurements import MEASUREMENTS
+from stablessm.measurements.compiling import compiled
 from stablessm.measurements.fit_programs import trainable
 from stablessm.measurements.kernel_fit import batch, kernel_fit
 from stablessm.measurements.settings import RecordedFitSettings
@@ -64,23 +65,25 @@ def _form(loss: str, maps: tuple[str, ...]) -> tuple[str, Callable[[], object], 
     settings = RecordedFitSettings(loss=loss)
     programs = [MEASUREMENTS["lr_stability"].build(_static(name), settings) for name in maps]
     seeds = jnp.arange(SEEDS, dtype=jnp.uint32)
-    start = jax.jit(jax.vmap(programs[0].start)).lower(seeds[:1]).compile()
+    platform = jax.devices()[0].platform
+    start = compiled(jax.jit(jax.vmap(programs[0].start)).lower(seeds[:1]), platform)
     traced = {"learning_rate": jnp.asarray(RATES, jnp.float32)}
     index = jnp.zeros(CHUNK, jnp.int32)
     shapes = start(seeds[:1])
-    compiled = [
-        jax.jit(jax.vmap(one.measure, in_axes=(0, None, 0))).lower(traced, shapes, index).compile() for one in programs
+    ready = [
+        compiled(jax.jit(jax.vmap(one.measure, in_axes=(0, None, 0))).lower(traced, shapes, index), platform)
+        for one in programs
     ]
 
     def run() -> object:
         results = []
         for seed in range(SEEDS):
             starts = start(seeds[seed : seed + 1])
-            results += [one(traced, starts, index)["final_loss"] for one in compiled]
+            results += [one(traced, starts, index)["final_loss"] for one in ready]
         return jax.block_until_ready(results)
 
     run()
-    memory = max(one.memory_analysis().temp_size_in_bytes for one in compiled)
+    memory = max(one.memory_analysis().temp_size_in_bytes for one in ready)
     return ("Gram form (exact)" if loss == "gram" else "closed form"), run, memory
 
 

@@ -16,6 +16,7 @@ import jax
 import numpy as np
 
 from stablessm.measurements.base import Measurement, Program
+from stablessm.measurements.compiling import compiled
 from stablessm.parameterizations.grammar import CHOICE
 from stablessm.sweeps.axes import AXES
 from stablessm.sweeps.device import computing
@@ -55,7 +56,7 @@ class Programs:
         self._compiled: dict[tuple[tuple[int, ...], int], Future[Callable[..., Any]]] = {}
         self._fits: dict[tuple[int, ...], int] = {}  # cells at a time, where memory ran out for all of a work item
         self._pool = Compilers(max(1, min(8, os.cpu_count() or 1)))
-        self._starts = Starts(plan.starts, self._pool)
+        self._starts = Starts(plan.starts, self._pool, self.device.platform)
 
     def __enter__(self) -> Programs:
         """Return the programs themselves."""
@@ -244,10 +245,10 @@ class Programs:
         whole = cells == self.plan.spec.chunk
         traced = (whole and self._traced.pop(served, None)) or self._trace(served, cells)
         with computing(self.device, self.plan.precision(served[0])):
-            compiled = traced.lower().compile()
+            program = compiled(traced.lower(), self.device.platform)
         of_host = len(sharing(self.devices, cells)) if self.device.platform == "cpu" else 1  # they share its memory
-        self._refuse_too_large(of_host * compiled_bytes(compiled), cells)  # sooner than the system ends the process
-        return compiled
+        self._refuse_too_large(of_host * compiled_bytes(program), cells)  # sooner than the system ends the process
+        return program
 
     def _trace(self, served: tuple[int, ...], cells: int) -> Any:
         program, item = self.build(served[0]), self.plan.item(self.plan.numbers[served[0]][0])

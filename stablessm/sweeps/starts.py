@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from stablessm.measurements.compiling import compiled
 from stablessm.sweeps.threads import Compilers
 
 
@@ -29,15 +30,17 @@ class Starts:
     the compiler its work and does not wait for it, so that what is to be measured is traced meanwhile.
     """
 
-    def __init__(self, count: int, compilers: Compilers, *, keep: int = 2) -> None:
+    def __init__(self, count: int, compilers: Compilers, platform: str, *, keep: int = 2) -> None:
         """Make an empty cache.
 
         Args:
             count: seeds in a set; every set has as many.
             compilers: compile what makes them.
+            platform: of the device that makes them.
             keep: how many sets to hold on to.
         """
-        self._count, self._compilers, self._keep, self._lock = count, compilers, keep, threading.Lock()
+        self._count, self._compilers, self._platform, self._keep = count, compilers, platform, keep
+        self._lock = threading.Lock()
         self._made: dict[Any, _Made] = {}
         self._sets: OrderedDict[Any, tuple[Any, np.ndarray]] = OrderedDict()
 
@@ -51,7 +54,7 @@ class Starts:
             if key not in self._made:
                 lowered = jax.jit(jax.vmap(start)).lower(jax.ShapeDtypeStruct((self._count,), np.uint32))
                 shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), lowered.out_info)
-                self._made[key] = _Made(self._compilers.submit(lowered.compile), shapes)
+                self._made[key] = _Made(self._compilers.submit(compiled, lowered, self._platform), shapes)
             return self._made[key]
 
     def get(self, start: Callable[[Any], Any], seeds: np.ndarray) -> tuple[Any, np.ndarray]:
