@@ -5,6 +5,7 @@ from stablessm.engine.bank import filter_bank as filter_bank
 from stablessm.engine.bank import last_state as last_state
 from stablessm.engine.choice import choose as choose
 from stablessm.engine.convolution import convolve as convolve
+from stablessm.engine.convolution import short_convolve as short_convolve
 from stablessm.engine.dplr import LowRankSystem as LowRankSystem
 from stablessm.engine.dplr import dplr_kernel as dplr_kernel
 from stablessm.engine.low_rank import LowRankStep as LowRankStep

@@ -3,8 +3,7 @@
 The transform is taken at the next length without prime factors above 5, where FFTs are fast. The backward pass is
 written out: it correlates with the spectra that the forward pass has, three more real transforms; the derivative that
 JAX would derive goes through complex transforms of twice the size. On CPUs a large bank is transformed a few channels
-at a time (`groups.py`): 1.2 to 1.3 times faster, in a tenth of the memory. A few lags are added up as they are: with
-three, 784 to 4096 steps take a fifth to a half of the time, and the gradient a third to a half.
+at a time (`groups.py`): 1.2 to 1.3 times faster, in a tenth of the memory.
 """
 
 from __future__ import annotations
@@ -41,8 +40,6 @@ def convolve(
         other = kernel.shape if reverse_kernel is None else jnp.broadcast_shapes(kernel.shape, reverse_kernel.shape)
         return jnp.zeros((*jnp.broadcast_shapes(inputs.shape[:-1], other[:-1]), length), inputs.dtype)
     kernel = kernel[..., :length]
-    if reverse_kernel is None and kernel.shape[-1] <= _FEW:
-        return _by_lags(inputs, kernel)
     if reverse_kernel is None or length == 1:
         return _circular(inputs, kernel, smooth_length(length + kernel.shape[-1] - 1))
     ahead = reverse_kernel[..., : length - 1]
@@ -52,6 +49,32 @@ def convolve(
     gap = jnp.zeros((*leading, size - kernel.shape[-1] - ahead.shape[-1]), inputs.dtype)
     parts = [jnp.broadcast_to(one, (*leading, one.shape[-1])) for one in (kernel, ahead[..., ::-1])]
     return _circular(inputs, jnp.concatenate([parts[0], gap, parts[1]], axis=-1), size)
+
+
+def short_convolve(
+    inputs: Float[Array, "*batch time features"],
+    taps: Float[Array, "features lags"],
+    before: Float[Array, "*batch earlier features"] | None = None,
+) -> Float[Array, "*batch time features"]:
+    """Return y_k = sum_j K_j u_{k-j} of each feature with its own few lags, added up lag by lag, time where it stands.
+
+    Three lags of 192 features (8 series of 1024 steps): a third of the time of the same sums with time in front of the
+    features and back, forward and with the gradient, and that is 2 to 5 times faster than transforms.
+
+    Args:
+        inputs: u, time along the last axis but one; may be empty.
+        taps: K, at least one lag.
+        before: the lags - 1 inputs before the first one, the latest one last; zero by default.
+
+    Example:
+        >>> short_convolve(jnp.array([[1.0], [0.0], [2.0]]), jnp.array([[3.0, 1.0]]))[:, 0].tolist()
+        [3.0, 1.0, 6.0]
+    """
+    length, lags = inputs.shape[-2], taps.shape[-1]
+    if before is None:
+        before = jnp.zeros((*inputs.shape[:-2], lags - 1, inputs.shape[-1]), inputs.dtype)
+    seen = jnp.concatenate([before, inputs], axis=-2)
+    return sum(taps[:, lag] * seen[..., lags - 1 - lag : lags - 1 - lag + length, :] for lag in range(lags))
 
 
 def smooth_length(least: int) -> int:
@@ -73,14 +96,6 @@ def smooth_length(least: int) -> int:
 
 
 _CACHE = 2**22  # bytes of spectra at a time, on CPUs
-_FEW = 4  # lags: of eight, the gradient takes twice the time of transforms
-
-
-def _by_lags(inputs: Array, kernel: Array) -> Array:
-    """Lag by lag."""
-    length, lags = inputs.shape[-1], kernel.shape[-1]
-    seen = jnp.pad(inputs, [(0, 0)] * (inputs.ndim - 1) + [(lags - 1, 0)])
-    return sum(kernel[..., lag, None] * seen[..., lags - 1 - lag : lags - 1 - lag + length] for lag in range(lags))
 
 
 def _circular(inputs: Array, kernel: Array, size: int) -> Array:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jax import Array
 from jax.typing import ArrayLike
 
@@ -74,7 +75,6 @@ class GatedSSM(Layer):
 
         Example:
             >>> from stablessm import PARAMETERIZATIONS
-            >>> import jax.numpy as jnp
             >>> layer = GatedSSM(PARAMETERIZATIONS["exp"], -jnp.ones(4), inputs=6, key=jax.random.key(0))
             >>> layer(jnp.ones((5, 6)))[0].shape
             (5, 6)
@@ -130,7 +130,7 @@ class GatedSSM(Layer):
             x: shape (inputs,).
         """
         short, projected = self.short.step(state.short, self.projection(x))
-        query, key, value = projected.reshape(3, -1)
+        query, key, value = jnp.split(projected, 3)
         inner, y = self.recurrence.step(state.recurrence, key * value)
         return GatedState(short, inner), self.output(query * y)
 
@@ -146,6 +146,6 @@ class GatedSSM(Layer):
         """
         short, inner = (None, None) if state is None else state
         projected, short = self.short(jax.vmap(self.projection)(x), short)
-        query, key, value = projected.reshape(len(x), 3, self.inputs).swapaxes(0, 1)
+        query, key, value = jnp.split(projected, 3, axis=-1)
         y, inner = self.recurrence(key * value, inner)
         return jax.vmap(self.output)(query * y), GatedState(short, inner)

@@ -212,7 +212,7 @@ class Hyena(Stepped):
             (y, state): outputs of shape (time, channels), and the state after the last step.
         """
         projected, short = self.short(jax.vmap(self.projection)(x), None if state is None else state.short)
-        z, *gates = projected.reshape(len(x), self.feedthrough.shape[0] + 2, self.inputs).swapaxes(0, 1)
+        z, *gates = jnp.split(projected, self.feedthrough.shape[0] + 2, axis=-1)
         nothing = jnp.zeros((self.context - 1, self.inputs), z.dtype)
         past, filters = [], self.filters(len(x) if state is None else self.context)
         for place, (taps, gate) in enumerate(zip(filters, gates[:-1], strict=True)):

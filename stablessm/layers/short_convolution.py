@@ -93,6 +93,5 @@ class ShortConvolution(Layer):
         Returns:
             (y, state): outputs of shape (time, features), and the last taps - 1 inputs.
         """
-        seen = jnp.concatenate([self.initial_state() if state is None else state, x])
-        before = self.taps.shape[1] - 1
-        return engine.convolve(seen.T, self.taps).T[before:], seen[len(x) :]
+        state = self.initial_state() if state is None else state
+        return engine.short_convolve(x, self.taps, state), jnp.concatenate([state, x])[len(x) :]

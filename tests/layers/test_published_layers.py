@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from references import REFERENCES
 
-from stablessm import PARAMETERIZATIONS, ParameterizationError, engine
+from stablessm import PARAMETERIZATIONS, Parameterization, ParameterizationError, engine
 from stablessm.layers import LRU, S4, S4D, S5
 from stablessm.layers.hippo import diagonal_eigenvalues, legs, normal_plus_low_rank
 from stablessm.layers.lru import ring
@@ -158,3 +158,13 @@ def test_s4_at_twice_the_length_and_half_the_step_is_the_same_continuous_system(
 def test_bad_arguments_get_a_sentence(make, sentence):
     with pytest.raises((ParameterizationError, ValueError), match=sentence):
         make()
+
+
+def test_a_map_sits_on_the_step_size_too():
+    """Whatever it is, the layer starts at the same steps; one that it cannot make is refused."""
+    own = Parameterization.from_formula("1/(w^2 + c)", constants={"c": 0.7})
+    one, two = (S5(EXP, [-0.5], inputs=2, step_map=map_, key=KEY) for map_ in (EXP, own))
+    np.testing.assert_allclose(one.step_size(), two.step_size(), rtol=1e-5)
+    assert one.step_weight[0] < 0 < two.step_weight[0]  # log dt, and the root of 1/dt - c
+    with pytest.raises(ParameterizationError, match=r"must lie in \(0, 1.428"):
+        S5(EXP, [-0.5], inputs=2, step_sizes=(2.0, 3.0), step_map=own, key=KEY)
