@@ -13,7 +13,7 @@ reproduce: $(READY)
 # others, among them those of parameterizations and of the engine's rounding (powers, kernels, accuracy, carry), and in
 # test-full all, are compiled as a user's programs are.
 COMPILING := tests/layers tests/measurements tests/memory tests/models tests/sweeps tests/training \
-	$(addprefix tests/engine/test_,dplr.py groups.py growth.py recurrence.py)
+	$(addprefix tests/engine/test_,dplr.py groups.py growth.py recurrence.py varying.py)
 UNOPTIMISED := $(XLA_FLAGS) --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false
 
 test: $(READY) lint

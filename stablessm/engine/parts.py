@@ -71,14 +71,13 @@ def ended(history: Parts, start: Parts, lengths: Array | None) -> Array:
     Args:
         history: h after each step, shape (time, *batch, states).
         start: h before the first, shape (*batch, states).
-        lengths: how many steps count, shape (*batch,); None for all.
+        lengths: how many steps count, shape (*batch,), at most all; None for all.
     """
     if lengths is None:
         return joined_parts(each(lambda part: part[-1], history) if history[0].shape[0] else start)
-    whole = tuple(None if h is None else jnp.concatenate([s[None], h]) for s, h in zip(start, history, strict=True))
-    return joined_parts(
-        each(lambda part: jnp.take_along_axis(part, lengths[None, ..., None], axis=0)[0], whole)
-    )  # fmt: skip
+    count = jnp.minimum(lengths, history[0].shape[0])[None, ..., None]
+    whole = (None if h is None else jnp.concatenate([s[None], h]) for s, h in zip(start, history, strict=True))
+    return joined_parts(each(lambda part: jnp.take_along_axis(part, count, axis=0)[0], tuple(whole)))
 
 
 def outputs_of(history: Parts, readout: Array | None, lengths: Array | None) -> Array:

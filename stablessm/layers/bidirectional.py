@@ -168,7 +168,7 @@ class Bidirectional(Layer):
         if length is None:
             y = self.backward(x[::-1])[0][::-1]
             return jnp.concatenate([y[1:], jnp.zeros_like(y[:1])])
-        place = length - 1 - steps
+        place = jnp.minimum(length, len(x)) - 1 - steps
         y = self.backward(x[jnp.maximum(place, 0)])[0]
         return jnp.where((place > 0)[:, None], y[jnp.maximum(place - 1, 0)], 0)
 

@@ -51,12 +51,13 @@ def test_states_gradients_splits_and_lengths(dtype, method, is_complex):
         first, middle = engine.recur_varying(a[:, :4], u[:, :4], h, method=method)
         second, last = engine.recur_varying(a[:, 4:], u[:, 4:], middle, method=method)
         some = engine.recur_varying(a, u, h, method=method, lengths=jnp.array([0, 5]))
-        return states, pull(g), jnp.concatenate([first, second], 1), last, some
+        more = engine.recur_varying(a, u, h, method=method, lengths=jnp.array([LENGTH, LENGTH + 2]))[1]
+        return states, pull(g), jnp.concatenate([first, second], 1), last, some, more
 
-    states, pulled, parted, last, (some, ends) = look(a, u, h, g)
+    states, pulled, parted, last, (some, ends), more = look(a, u, h, g)
     tolerance = 40 * float(jnp.finfo(dtype).eps)
     assert worst(states, exact) < tolerance and worst(parted, exact) < tolerance
-    assert worst(last, exact[:, -1]) < tolerance
+    assert worst(last, exact[:, -1]) < tolerance and worst(more, exact[:, -1]) < tolerance
     for one, two in zip(pulled, gradients, strict=True):
         assert worst(one, two) < tolerance
     assert worst(ends[1], exact[1, 4]) < tolerance and (ends[0] == h[0]).all()

@@ -41,6 +41,7 @@ def test_both_directions_and_padding_that_never_leaks(kind, more):
     whole, some, gradient, kernels = look(layer, x, jnp.array(6))
     np.testing.assert_allclose(whole, bidirectional(layer, x.astype(float)), atol=2e-6)
     np.testing.assert_allclose(some[:6], bidirectional(layer, x[:6].astype(float)), atol=2e-6)
+    np.testing.assert_allclose(look(layer, x, jnp.array(TIME + 2))[1], whole, atol=2e-6)  # no more than there are
     assert (some[6:] == 0).all() and (gradient[6:] == 0).all() and (np.abs(gradient[:6]).max(1) > 0).all()
     if kernels is not None:
         ahead, back = (np.asarray(one, float) for one in kernels)
