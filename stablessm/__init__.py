@@ -12,11 +12,22 @@ _HOMES = {
     "PARAMETERIZATIONS": "stablessm.parameterizations",
     "Parameterization": "stablessm.parameterizations",
     "ParameterizationError": "stablessm.parameterizations",
+    "evaluate": "stablessm.runs",
     "gradient_ratio": "stablessm.measurements.own_weights",
     "verify": "stablessm.theory",
     "run_sweep": "stablessm.sweeps",
+    "train": "stablessm.runs",
 }
-__all__ = ["PARAMETERIZATIONS", "Parameterization", "ParameterizationError", "gradient_ratio", "run_sweep", "verify"]
+__all__ = [
+    "PARAMETERIZATIONS",
+    "Parameterization",
+    "ParameterizationError",
+    "evaluate",
+    "gradient_ratio",
+    "run_sweep",
+    "train",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:

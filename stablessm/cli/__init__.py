@@ -15,11 +15,13 @@ from stablessm.cli.data import app as data
 from stablessm.cli.design import design
 from stablessm.cli.diff import diff
 from stablessm.cli.draw import draw
+from stablessm.cli.evaluate import evaluate
 from stablessm.cli.listing import list_
 from stablessm.cli.merge import merge
 from stablessm.cli.reproduce import reproduce
 from stablessm.cli.run import run
 from stablessm.cli.show import show
+from stablessm.cli.train import train
 from stablessm.cli.verify import verify
 
 # Typer brings its own Click and does not export the base of its usage errors.
@@ -60,6 +62,8 @@ app.command()(show)
 app.command()(diff)
 app.command()(merge)
 app.command()(reproduce)
+app.command()(train)
+app.command()(evaluate)
 app.command()(bench)
 app.add_typer(data)
 

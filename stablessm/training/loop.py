@@ -19,6 +19,7 @@ from stablessm.training.batches import Examples, rows_of, taken
 from stablessm.training.recipe import Recipe, transformation
 
 Loss = Callable[[Any, Examples, Array | None], Array]
+STRETCH = 64  # steps of one call of the compiled program, at most
 
 
 class TrainingState(NamedTuple):
@@ -43,17 +44,29 @@ class Training(NamedTuple):
 
     Attributes:
         start: the state before the first step.
-        advance: (state, steps) -> (state, losses of those steps); compiled, for each number of steps once. The loss of
-            a step behind a non-finite one is infinite.
+        advance: (state, steps) -> (state, losses of those steps, what was observed at them); compiled once, whatever
+            the number of steps. The loss of a step behind a non-finite one is infinite.
         model: state -> the model.
+        batch: step -> (examples, key of dropout): what the loss of that step is of.
+        lowered: nothing -> the program of a stretch of steps, traced and not compiled.
     """
 
     start: TrainingState
-    advance: Callable[[TrainingState, int], tuple[TrainingState, Array]]
+    advance: Callable[[TrainingState, int], tuple[TrainingState, Array, Any]]
     model: Callable[[TrainingState], Any]
+    batch: Callable[[Array | int], tuple[Examples, Array]]
+    lowered: Callable[[], Any]
 
 
-def training(model: Any, loss: Loss, examples: Examples, recipe: Recipe, *, key: Array) -> Training:
+def training(
+    model: Any,
+    loss: Loss,
+    examples: Examples,
+    recipe: Recipe,
+    *,
+    observe: Callable[[Any, Any], Any] = lambda parameters, gradient: (),
+    key: Array,
+) -> Training:
     """Make a run ready.
 
     Args:
@@ -61,6 +74,8 @@ def training(model: Any, loss: Loss, examples: Examples, recipe: Recipe, *, key:
         loss: (model, examples, key of dropout) -> mean loss of a batch.
         examples: the training split, on the device.
         recipe: how.
+        observe: (parameters, gradient) -> pytree of arrays, of every step before its update; infinite where it
+            is NaN.
         key: PRNG key of the order of the rows and of dropout.
 
     Raises:
@@ -74,9 +89,12 @@ def training(model: Any, loss: Loss, examples: Examples, recipe: Recipe, *, key:
     order_key, dropout_key = jax.random.split(key)
     start = TrainingState(parameters, optimizer.init(parameters), jnp.int32(0), jnp.int32(-1))
 
-    def one(data: Examples, state: TrainingState, _: None) -> tuple[TrainingState, Array]:
-        chosen = taken(data, rows_of(order_key, state.step, rows=rows, batch=recipe.batch))
-        mask_key = jax.random.fold_in(dropout_key, state.step)
+    def batch(data: Examples, step: Array | int) -> tuple[Examples, Array]:
+        chosen = taken(data, rows_of(order_key, step, rows=rows, batch=recipe.batch))
+        return chosen, jax.random.fold_in(dropout_key, step)
+
+    def one(data: Examples, state: TrainingState) -> tuple[TrainingState, Array, Any]:
+        chosen, mask_key = batch(data, state.step)
         value, gradient = jax.value_and_grad(lambda parameters: loss(eqx.combine(parameters, rest), chosen, mask_key))(
             state.parameters
         )
@@ -91,14 +109,34 @@ def training(model: Any, loss: Loss, examples: Examples, recipe: Recipe, *, key:
             (new, memory),
             (state.parameters, state.optimizer),
         )
-        return TrainingState(kept, memory, state.step + 1, bad), jnp.where(bad < 0, value, jnp.inf)
+        seen = jax.tree.map(lambda leaf: jnp.where(jnp.isnan(leaf), jnp.inf, leaf), observe(state.parameters, gradient))
+        return TrainingState(kept, memory, state.step + 1, bad), jnp.where(bad < 0, value, jnp.inf), seen
 
-    @eqx.filter_jit
-    def advance(state: TrainingState, data: Examples, steps: int) -> tuple[TrainingState, Array]:
-        return jax.lax.scan(lambda carry, nothing: one(data, carry, nothing), state, None, length=steps)
+    def stretch(state: TrainingState, data: Examples, steps: Array) -> tuple[TrainingState, Any]:
+        def step(place: Array, carry: tuple[TrainingState, Any]) -> tuple[TrainingState, Any]:
+            state, *found = one(data, carry[0])
+            return state, jax.tree.map(lambda all_, new: all_.at[place].set(new), carry[1], tuple(found))
+
+        shapes = jax.eval_shape(one, data, state)[1:]
+        room = jax.tree.map(lambda leaf: jnp.full((STRETCH, *leaf.shape), jnp.inf, leaf.dtype), shapes)
+        return jax.lax.fori_loop(0, steps, step, (state, room))
+
+    drawn = jax.jit(batch)
+    compiled = jax.jit(stretch)  # how many steps is an argument: a stretch of any number is the same program
+
+    def advance(state: TrainingState, steps: int) -> tuple[TrainingState, Array, Any]:
+        parts = []
+        for done in range(0, steps, STRETCH):
+            count = min(STRETCH, steps - done)
+            state, found = compiled(state, examples, jnp.int32(count))
+            parts.append(jax.tree.map(lambda leaf, count=count: leaf[:count], found))
+        losses, seen = parts[0] if len(parts) == 1 else jax.tree.map(lambda *some: jnp.concatenate(some), *parts)
+        return state, losses, seen
 
     return Training(
         start,
-        lambda state, steps: advance(state, examples, steps),
+        advance,
         lambda state: eqx.combine(state.parameters, rest),
+        lambda step: drawn(examples, step),
+        lambda: compiled.lower(start, examples, jnp.int32(1)),
     )

@@ -12,7 +12,7 @@ FORMULA = "1/(w^2 + 0.7)"
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["list"], ["list", "parameterizations"], ["run", "--help"], ["data"]]
+    "arguments", [["--help"], ["list"], ["list", "parameterizations"], ["run", "--help"], ["train", "--help"], ["data"]]
 )
 def test_start_up_imports_no_array_library(arguments):
     code = (

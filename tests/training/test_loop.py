@@ -48,14 +48,14 @@ def equal(one, two):
 
 
 def test_it_learns_and_a_run_taken_up_again_is_the_run_that_was_not_interrupted(run, tmp_path):
-    whole, losses = run.advance(run.start, 20)
-    whole, later = run.advance(whole, 20)
+    whole, losses, _ = run.advance(run.start, 20)
+    whole, later, _ = run.advance(whole, 20)
     assert later[-5:].mean() < 0.5 * losses[:5].mean() and int(whole.first_bad_step) == -1
-    half, _ = run.advance(run.start, 20)
+    half, *_ = run.advance(run.start, 20)
     checkpoints.save(tmp_path / "half", half, {"layer": "s4d"})
     resumed = checkpoints.load(tmp_path / "half", run.start, {"layer": "s4d"})
     assert int(resumed.step) == 20
-    again, same = run.advance(resumed, 20)
+    again, same, _ = run.advance(resumed, 20)
     assert equal(again, whole) and np.array_equal(same, later)
 
 
@@ -77,7 +77,7 @@ def test_a_checkpoint_of_something_else_is_refused(run, tmp_path):
 
 def test_a_nonfinite_step_is_named_and_freezes_the_run(run):
     broken = eqx.tree_at(lambda state: state.parameters.decoder.weight, run.start, replace_fn=lambda w: w * jnp.inf)
-    frozen, losses = run.advance(broken, 20)
+    frozen, losses, _ = run.advance(broken, 20)
     assert int(frozen.first_bad_step) == 0 and np.isinf(losses).all()
     assert equal(frozen.parameters, broken.parameters) and int(frozen.step) == 20
 

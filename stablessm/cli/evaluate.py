@@ -1,0 +1,61 @@
+"""`stablessm evaluate`: how well a checkpoint does on rows it was not trained on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stablessm.cli.data_folder import DataFolder, use_data_folder
+
+
+def evaluate(
+    checkpoint: Annotated[Path, typer.Argument(help="The checkpoint of a training run.")],
+    split: Annotated[str, typer.Option(help="test or validation.")] = "test",
+    data: DataFolder = None,
+    device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
+    per_class: Annotated[bool, typer.Option("--per-class", help="The accuracy of each class, too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Evaluate the weights that the validation rows chose, with the standard error of the metric.
+
+    Examples:
+
+        stablessm evaluate results/raw/mnist-s4d-best.checkpoint --data FOLDER
+
+        stablessm evaluate results/raw/digits-s4d-best.checkpoint --split validation --per-class --json
+    """
+    use_data_folder(data)
+    from stablessm.runs import evaluate as evaluated
+
+    found = evaluated(checkpoint, split=split, device=device)  # type: ignore[arg-type]
+    scores = found.scores
+    if as_json:
+        finite = {
+            key: value if value < float("inf") else None
+            for key, value in scores._asdict().items()
+            if key != "per_class"
+        }
+        classes = dict(zip(found.classes, (one if one <= 1 else None for one in scores.per_class), strict=False))
+        document = {
+            "schema": 1,
+            "name": found.declaration.name,
+            "split": found.split,
+            "metric_name": found.metric,
+            **finite,
+            **({"per_class": classes} if classes else {}),
+            "step": found.step,
+            "steps": found.steps,
+        }
+        typer.echo(json.dumps(document, indent=1, ensure_ascii=False))
+        return
+    typer.echo(
+        f"{found.declaration.name}, {found.split}: {found.metric.replace('_', ' ')} {scores.metric:.4f} +- "
+        f"{scores.metric_error:.4f}, loss {scores.loss:.4f} +- {scores.loss_error:.4f} ({scores.rows} rows; weights of "
+        f"step {found.step} of {found.steps}, the best on the validation rows)"
+    )
+    if per_class:
+        for name, share in zip(found.classes, scores.per_class, strict=False):
+            typer.echo(f"  {name}: {f'{share:.4f}' if share <= 1 else 'no rows'}")

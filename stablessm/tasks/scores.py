@@ -1,0 +1,144 @@
+"""Losses and metrics of a task: one batch to train on, row by row to evaluate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax import Array
+
+from stablessm.data.records import as_values
+from stablessm.models import Network
+from stablessm.tasks.activations import Activations, with_activations
+from stablessm.tasks.task import Task
+from stablessm.training.batches import Examples, taken
+
+_BLOCKS = 50  # of neighbouring rows, for the error of a mean over a text or a series
+
+
+class Scores(NamedTuple):
+    """How a model does on one split.
+
+    Attributes:
+        loss: mean over rows (nats, or mean squared error).
+        loss_error: its standard error.
+        metric: the metric of the task.
+        metric_error: its standard error: binomial for accuracy, over blocks of neighbouring rows else.
+        rows: number of rows.
+        per_class: accuracy of each class, infinite for one without rows; empty where there are no classes.
+    """
+
+    loss: float
+    loss_error: float
+    metric: float
+    metric_error: float
+    rows: int
+    per_class: tuple[float, ...] = ()
+
+
+def loss_of(task: Task, activations: Activations = "float32") -> Callable[[Any, Examples, Array | None], Array]:
+    """Return (model, examples, key of dropout) -> mean loss of a batch; every row has a mask of its own.
+
+    Args:
+        task: the task.
+        activations: in which precision features are held between layers.
+    """
+
+    def loss(model: Network, examples: Examples, key: Array | None) -> Array:
+        keys = None if key is None else jax.random.split(key, len(examples.inputs))
+        return _row_losses(task, with_activations(model, activations), examples, keys)[0].mean()
+
+    return loss
+
+
+def scorer(task: Task, activations: Activations, batch: int) -> Callable[[Network, Examples], tuple[Any, Any]]:
+    """Return (model, rows) -> (loss of each row, whether each is right), NumPy; compiled once for rows of one shape.
+
+    Args:
+        task: the task.
+        activations: as in `loss_of`.
+        batch: rows at a time.
+    """
+
+    @eqx.filter_jit
+    def some(model: Network, rows: Examples, chosen: Array) -> tuple[Array, Array]:
+        return _row_losses(task, with_activations(model, activations), taken(rows, chosen), None)
+
+    def score(model: Network, rows: Examples) -> tuple[np.ndarray, np.ndarray]:
+        count = len(rows.inputs)
+        size = min(batch, count)
+        # the last rows of the last batch are filled up, and cut off again
+        found = [
+            some(model, rows, jnp.minimum(jnp.arange(start, start + size), count - 1))
+            for start in range(0, count, size)
+        ]
+        losses, right = (np.concatenate([np.asarray(one) for one in part])[:count] for part in zip(*found, strict=True))
+        return losses.astype(np.float64), right
+
+    return score
+
+
+def summary(task: Task, split: Literal["validation", "test", "train"], losses: np.ndarray, right: np.ndarray) -> Scores:
+    """Return what the scores of rows come to; infinite where a loss is not finite.
+
+    Args:
+        task: the task.
+        split: whose rows they are.
+        losses: of each row.
+        right: whether each is right.
+    """
+    count, finite = len(losses), bool(np.isfinite(losses).all())
+    if task.purpose == "classification":
+        loss, error = (float(losses.mean()), float(losses.std(ddof=1) / count**0.5)) if finite and count > 1 else (
+            (float(losses.mean()), np.inf) if finite else (np.inf, np.inf)
+        )  # fmt: skip
+        share = float(right.mean())
+        labels = np.asarray(task.splits[split].targets)
+        per_class = tuple(
+            float(right[labels == place].mean()) if (labels == place).any() else np.inf
+            for place in range(len(task.classes))
+        )
+        return Scores(loss, error, share, (share * (1 - share) / count) ** 0.5, count, per_class)
+    if not finite:
+        return Scores(np.inf, np.inf, np.inf, np.inf, count)
+    blocks = np.array([part.mean() for part in np.array_split(losses, min(count, _BLOCKS))])
+    loss = float(losses.mean())
+    error = float(blocks.std(ddof=1) / len(blocks) ** 0.5) if len(blocks) > 1 else np.inf
+    scale = 1.0 if task.purpose == "next_value" else 1 / (np.log(2) * task.per_token[split])
+    return Scores(loss, error, loss * scale, error * scale, count)
+
+
+def outputs(model: Network, x: Array, length: Array | None, key: Array | None) -> tuple[Array, Any]:
+    """Return what a network makes of one row: its answer and its states.
+
+    Args:
+        model: the network.
+        x: a row of the data set, pixels as bytes.
+        length: steps that count; None for all.
+        key: of dropout; None for none.
+    """
+    values = as_values(x)
+    if jnp.issubdtype(values.dtype, jnp.floating):
+        values = values.astype(model.encoder.weight.dtype)
+    counts = model.purpose == "classification" or not model.is_causal
+    return model(values, key=key, **({"length": length} if counts else {}))
+
+
+def _row_losses(task: Task, model: Network, rows: Examples, keys: Array | None) -> tuple[Array, Array]:
+    def one(x: Array, target: Array, length: Array | None, key: Array | None) -> tuple[Array, Array]:
+        y = outputs(model, x, length, key)[0].astype(jnp.float32)
+        if task.purpose == "next_value":
+            return jnp.square(y - target).mean(), jnp.bool_(False)
+        if task.purpose == "language":
+            return optax.softmax_cross_entropy_with_integer_labels(y, target).mean(), jnp.bool_(False)
+        if model.purpose != "classification":  # it answers at every step, and the last one counts
+            y = y[(len(x) if length is None else length) - 1]
+        return optax.softmax_cross_entropy_with_integer_labels(y, target), jnp.argmax(y) == target
+
+    axes = (0, 0, None if rows.lengths is None else 0, None if keys is None else 0)
+    return jax.vmap(one, axes)(rows.inputs, rows.targets, rows.lengths, keys)

@@ -1,0 +1,160 @@
+"""Declared runs: read, interrupted and taken up exactly, evaluated, and what is wrong said in one sentence."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from stablessm.data.content import Source
+from stablessm.data.loading import load
+from stablessm.data.records import Classification, Examples
+from stablessm.datasets import load as load_dataset
+from stablessm.runs import RunError, evaluate, load_declaration
+from stablessm.runs.setup import ready
+from stablessm.runs.training import execute
+from stablessm.sweeps.errors import SpecError
+from stablessm.tasks.architecture import ArchitectureError, network
+from stablessm.tasks.origin import origin
+from stablessm.tasks.scores import summary
+from stablessm.tasks.task import TaskError, task_of
+from stablessm.training.checkpoints import CheckpointError
+
+SMALL = ["sequence=rows", "width=4", "states=4", "depth=1", "batch=8", "learning_rate=0.02", "evaluate_every=4",
+         "records=6", "dropout=0.2", "parameterization=best(b=0.1)"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def run():
+    return ready(load_declaration("digits", overrides=SMALL, steps=11))
+
+
+@pytest.fixture(scope="module")
+def whole(run, tmp_path_factory):
+    return execute(run, out=tmp_path_factory.mktemp("whole"))
+
+
+def test_a_run_that_is_interrupted_and_taken_up_is_the_run_that_was_not(run, whole, tmp_path):
+    def stop(status):
+        if status.step >= 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        execute(run, out=tmp_path, progress=stop)
+    assert not (tmp_path / "raw" / "digits-s4d-best.nc").exists()
+    result = execute(run, out=tmp_path)
+    assert 6 <= result.resumed < result.steps == 11
+    for one, two in ((result.path, whole.path), (result.checkpoint, whole.checkpoint)):
+        assert one.read_bytes() == two.read_bytes()
+    assert execute(run, out=tmp_path).resumed == 11  # nothing left to do
+
+
+def test_the_dataset_says_what_happened(run, whole):
+    dataset = load_dataset(whole.path)
+    assert dataset.attrs["spec"] == run.declaration.document() and whole.outcome in ("step_limit", "collapsed")
+    assert dataset["step"].values.tolist() == [0, 2, 4, 6, 8, 10]
+    assert dataset["validation_step"].values.tolist() == [4, 8, 11]
+    assert dataset["gradient_to_weight_ratio"].dims == ("step", "layer", "quantile")
+    assert all(np.isfinite(variable.values).all() for variable in dataset.variables.values())
+    assert dataset["first_bad_layer"] == -1 and int(dataset["best_step"]) in (4, 8, 11)
+
+
+def test_evaluation_takes_the_best_weights_and_refuses_other_files(run, whole, tmp_path):
+    found = evaluate(whole.checkpoint, split="validation")
+    assert found.step == int(whole.dataset["best_step"]) and found.steps == 11
+    best = whole.dataset["validation_accuracy"].max().item()
+    assert found.scores.metric == pytest.approx(best, abs=1e-6)
+    rows = len(run.task.splits["validation"].inputs)
+    assert found.scores.metric_error == pytest.approx((best * (1 - best) / rows) ** 0.5) and found.scores.rows == rows
+    with pytest.raises(RunError, match="No such file"):
+        evaluate(tmp_path / "none")
+    content = whole.checkpoint.read_bytes()
+    wider = content.replace(b'"width": 4', b'"width": 6')
+    for harm, words in ((content[:-40], "damaged"), (b"else", "no checkpoint"), (wider, "other shapes")):
+        (tmp_path / "harmed").write_bytes(harm)
+        with pytest.raises(CheckpointError, match=words):
+            evaluate(tmp_path / "harmed")
+
+
+def test_another_run_in_the_same_place_is_refused(whole):
+    out = whole.path.parent.parent
+    for more, words in ((["seed=1"], "seed: 0 -> 1"), (["lower=1"], "no option 'lower'")):
+        with pytest.raises(ValueError, match=words):
+            execute(ready(load_declaration("digits", overrides=[*SMALL, *more], steps=11)), out=out)
+
+
+def test_where_a_step_began_that_is_not_finite(run):
+    rows, key = run.training.batch(0)
+
+    def began(where, value):
+        broken = eqx.tree_at(where, run.model, replace_fn=lambda leaf: jnp.full_like(leaf, value))
+        found = origin(broken, run.task, rows, key, "float32")
+        return found.layer, found.during, found.sentence(broken)
+
+    assert began(lambda one: one.blocks[0].mixing.bias, np.nan) == (1, "weights", "the weights of block 1 of 1 (S4D)")
+    assert began(lambda one: one.blocks[0].mixing.weight, 3e38)[:2] == (1, "forward")
+
+
+def test_declarations_are_read_as_a_whole():
+    one = load_declaration(
+        {"data": "digits", "model": {"layer": ["s4d", "attention"], "depth": 2}, "parameterization": "exp"},
+        overrides=["pool=2", "link=exponential", "options.seed=3"], steps=7,
+    )  # fmt: skip
+    assert (
+        one.name == "digits-s4d-attention-exp" and [kind.name for kind in one.model.kinds] == ["s4d", "attention"] * 2
+    )
+    assert one.options == {"pool": 2, "seed": 3} and one.parameterization["link"] == "exponential"
+    assert one.recipe.steps == 7 and one.looks == (1, 2, 3, 4, 5, 6, 7)
+    assert load_declaration(one.document()) == one
+    for given, words in (
+        ("layer=s4e", "nearest is 's4'"),
+        ("width=0", "--set model.width"),
+        ("model.widht=3", "nearest is 'width'"),
+        ("parameterization=exq", "exp"),
+        ("learning_rate=nan", "learning_rate"),
+        ("name=A b", "a-z"),
+        ("seed", "KEY=VALUE"),
+    ):
+        with pytest.raises(SpecError, match=words):
+            load_declaration("digits", overrides=[given])
+    with pytest.raises(SpecError, match="nearest is 'digits'"):
+        load_declaration("digts")
+
+
+def test_rows_that_do_not_fit_are_refused():
+    def record(**other):
+        good = Examples(np.zeros((6, 5, 1), np.float32), np.arange(6) % 2)
+        parts = {"train": good, "validation": good, "test": good, **other}
+        return Classification("mine", **parts, classes=("a", "b"), source=Source("here", "", None))
+
+    good = record().train
+    assert task_of(record(), context=4).zero_loss == pytest.approx(np.log(2))
+    for other, words in (
+        ({"test": good._replace(targets=good.targets + 1)}, "test: labels must lie from 0 to 1, but go from 1 to 2"),
+        ({"train": good._replace(targets=np.zeros(6, int))}, "classes b have no rows"),
+        ({"test": Examples(good.inputs[:0], good.targets[:0])}, "nothing"),
+        ({"validation": good._replace(inputs=good.inputs[:, :3])}, "5 steps of training, but have 3"),
+    ):
+        with pytest.raises(TaskError, match=words):
+            task_of(record(**other), context=4)
+
+
+def test_bits_per_character_count_characters(tmp_path):
+    (tmp_path / "play.txt").write_text("to be or not to be, that is the question " * 20)
+    task = task_of(load(str(tmp_path / "play.txt")), context=8)
+    assert task.metric == "bits_per_character" and task.splits["test"].inputs.shape[1] == 8
+    losses = np.tile([np.log(2), 3 * np.log(2)], 50)
+    scores = summary(task, "test", losses, losses > 0)
+    assert scores.metric == pytest.approx(2) and scores.loss == pytest.approx(2 * np.log(2))
+    assert 0 <= scores.metric_error < 1e-6  # every block of two rows has the same mean
+    assert summary(task, "test", losses * np.inf, losses > 0).metric == np.inf
+    with pytest.raises(TaskError, match="at most"):
+        task_of(load(str(tmp_path / "play.txt")), context=600)
+
+
+def test_networks_that_cannot_be_built_are_refused_in_a_sentence(run):
+    for given, words in ((["states=5"], "even"), (["start=lin", "layer=lru"], "ring"),
+                         (["layer=attention", "options.seed=0", "width=5"], "heads")):  # fmt: skip
+        one = ready(load_declaration("digits", overrides=[*SMALL, *given]))
+        with pytest.raises(ArchitectureError, match=words):
+            network(one.declaration.model, one._map, one.task, key=jax.random.key(0))
