@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
@@ -15,6 +17,7 @@ NEEDS = ("parameterization", "step", "state", "seed", "gradient_to_weight_ratio"
 _ALONG = ("parameterization", "step", "state", "seed")
 _SHADES = ("#fdbe85", "#fd8d3c", "#e6550d", "#a63603", "#4d1a02")
 _SHOWN = len(_SHADES)
+_LETTERS = 28  # of a title, over a column of 2.15 inches
 
 
 def draw(raw: xr.Dataset) -> Figure:
@@ -44,7 +47,7 @@ def draw(raw: xr.Dataset) -> Figure:
             if some:
                 axes.set_xscale("log")
                 axes.set_yscale("log")
-            axes.set_title(style.text(label))
+            axes.set_title("\n".join(textwrap.wrap(style.text(label), _LETTERS)))
             axes.set_xlabel("its scale $|f'|/(f^2|w|)$")
         every[0].set_ylabel("gradient over weight")
     steps = data["step"].values[places]

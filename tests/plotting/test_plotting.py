@@ -81,9 +81,9 @@ def test_a_file_does_not_depend_on_the_files_drawn_before_it(tmp_path):
         return figure
 
     every = {path.suffix: path.read_bytes() for path in save(drawn(labelled), tmp_path, "every")}
-    for kind in FORMATS:
-        (path,) = save(drawn(labelled), tmp_path, "alone", [kind])
-        assert path.name == f"alone.{kind}" and path.read_bytes() == every[f".{kind}"]
+    backwards = save(drawn(labelled), tmp_path, "backwards", FORMATS[::-1])
+    assert [path.name for path in backwards] == [f"backwards.{kind}" for kind in FORMATS[::-1]]
+    assert all(path.read_bytes() == every[path.suffix] for path in backwards)
 
 
 def test_a_refusing_disk_leaves_the_old_figure(tmp_path, monkeypatch):
