@@ -44,7 +44,7 @@ def functions_of(map_: Parameterization) -> dict:
     return found
 
 
-@pytest.mark.matrix(4)
+@pytest.mark.slow  # test_finite.py asks the same of programs that test_values.py compiles too
 @every_map
 def test_no_nan_for_any_float32_weight(map_):
     weights = jnp.asarray(bit_patterns(2**16 + 1))
@@ -53,6 +53,7 @@ def test_no_nan_for_any_float32_weight(map_):
             assert not np.isnan(np.asarray(values)).any(), (name, order)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.sampled_from(MAPS))
 def test_no_nan_at_drawn_weights(weight, map_):
@@ -62,7 +63,7 @@ def test_no_nan_at_drawn_weights(weight, map_):
         assert not jnp.isnan(slope), name
 
 
-@pytest.mark.matrix(3)
+@pytest.mark.slow  # test_values.py holds more weights and the second derivative to closer bounds
 @every_map
 @pytest.mark.parametrize("order", [0, 1])
 def test_value_and_derivative_against_mpmath(map_, order):
@@ -79,7 +80,7 @@ def test_value_and_derivative_against_mpmath(map_, order):
         )
 
 
-@pytest.mark.matrix(2)
+@pytest.mark.slow  # test_inverse.py has more decays of each image
 @every_map
 def test_inverse_on_the_image(map_):
     decays = jnp.asarray([0.011, 0.1, 0.5, 0.93], jnp.float32)

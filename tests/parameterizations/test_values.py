@@ -37,7 +37,7 @@ def test_every_view_and_its_derivatives_are_right_to_a_few_units_in_the_last_pla
             assert_close(results[which, order][known], expected[known], condition=condition[known])
 
 
-@pytest.mark.matrix(5)
+@pytest.mark.matrix(10)  # of the maps that test_finite.py takes, so that one worker compiles them once
 @pytest.mark.parametrize("step_size, frequency", [(1.0, 0.0), (0.001, 30.0), (0.125, 3.0)])
 @pytest.mark.parametrize("parameterization", CONTINUOUS, ids=lambda one: one.name)
 def test_zero_order_hold_is_right_with_its_derivatives(parameterization, step_size, frequency):
