@@ -12,7 +12,8 @@ reproduce: $(READY)
 # These tests compile much and run little, and hold to tolerances: with XLA's optimiser off they take half the time. All
 # others, among them those of parameterizations and of the engine's rounding (powers, kernels, accuracy, carry), and in
 # test-full all, are compiled as a user's programs are.
-COMPILING := tests/layers tests/measurements tests/memory tests/models tests/sweeps tests/training \
+COMPILING := $(addprefix tests/,approximation bench design layers measurements memory models sweeps training) \
+	$(addprefix tests/test_,losses.py modes.py) \
 	$(addprefix tests/engine/test_,dplr.py groups.py growth.py recurrence.py varying.py)
 UNOPTIMISED := $(XLA_FLAGS) --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false
 

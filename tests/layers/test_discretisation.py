@@ -28,6 +28,7 @@ def joined(pair, is_complex):
     return np.asarray(pair[..., 0]) + 1j * np.asarray(pair[..., 1]) if is_complex else np.asarray(pair)
 
 
+@pytest.mark.matrix(3)  # both rules, and both kinds of eigenvalues
 @pytest.mark.parametrize("discretisation", ["zero_order_hold", "euler"])
 @pytest.mark.parametrize("is_complex", [False, True])
 def test_recurrence_kernel_and_bias_agree(discretisation, is_complex):

@@ -14,7 +14,7 @@ TINY = np.nextafter(np.float32(0), np.float32(1), dtype=np.float32)
 WEIGHTS = np.float32([0, TINY, 1e-20, 1e-6, 0.3, 1, 9, 40, 87, 88.8, 98, 700, 1e4, 1e12, 1e19, 1e30, 3.4e38])
 
 
-@pytest.mark.matrix(7)
+@pytest.mark.matrix(11)
 @pytest.mark.parametrize("is_complex", [False, True])
 @pytest.mark.parametrize(("name", "link"), LINKS)
 def test_kernel_and_gradient_are_never_nan(name, link, is_complex):

@@ -28,19 +28,25 @@ def exact(model, length=LENGTH):
     return powers @ (np.asarray(model.readout, float)[0] * gain * np.asarray(model.input_weight, float)[:, 0])
 
 
-@pytest.mark.parametrize("x", [1.0, -2.5])
-def test_linear_forms_equal_the_closed_form(x):
+def test_linear_forms_equal_the_closed_form():
     model, length = linear(), LENGTH
     kernel = exact(model)
     scale = np.abs(kernel).max()
-    np.testing.assert_allclose(of_kernel(model.kernel(length)), np.abs(kernel), atol=2e-6 * scale)
-    np.testing.assert_allclose(heaviside(model, x, length), np.abs(kernel * x), atol=2e-5 * scale)
-    np.testing.assert_allclose(impulse(model, x, length), kernel * x, atol=2e-5 * scale)
     inputs, lags = jax.random.normal(KEY, (length,)), np.array([0, 3, 17, 59])
-    np.testing.assert_allclose(
-        context_differences(model, inputs, lags, change=x), np.abs(kernel)[lags], atol=2e-5 * scale
-    )
-    np.testing.assert_allclose(memory_function(model, length), np.abs(kernel), atol=2e-5 * scale)
+
+    @jax.jit
+    def forms(x):
+        differences = context_differences(model, inputs, lags, change=x)
+        return heaviside(model, x, length), impulse(model, x, length), differences
+
+    for x in (1.0, -2.5):
+        by_step, by_impulse, differences = forms(x)
+        np.testing.assert_allclose(by_step, np.abs(kernel * x), atol=2e-5 * scale)
+        np.testing.assert_allclose(by_impulse, kernel * x, atol=2e-5 * scale)
+        np.testing.assert_allclose(differences, np.abs(kernel)[lags], atol=2e-5 * scale)
+    read, searched = jax.jit(lambda: (of_kernel(model.kernel(length)), memory_function(model, length)))()
+    np.testing.assert_allclose(read, np.abs(kernel), atol=2e-6 * scale)
+    np.testing.assert_allclose(searched, np.abs(kernel), atol=2e-5 * scale)
 
 
 def test_a_step_at_a_time_gives_the_same_memory():
@@ -84,14 +90,19 @@ def test_a_bounded_activation_is_measured_at_its_best_input():
 
 
 def test_many_features_are_summed_over_the_inputs_and_the_largest_output_counts():
-    model = linear(inputs=3, outputs=2)
-    kernel = np.asarray(model.kernel(20))
-    np.testing.assert_allclose(of_kernel(kernel), np.abs(kernel).sum(-1).max(-1), rtol=1e-6)
+    model, noise = linear(inputs=3, outputs=2), jax.random.normal(KEY, (20, 3))
     x = np.array([1.0, -1.0, 1.0])
-    np.testing.assert_allclose(heaviside(model, x, 20), np.abs(kernel @ x), atol=2e-5)
     signs = np.array([[a, b, c] for a in (1, -1) for b in (1, -1) for c in (1, -1)]) * 1e5
-    np.testing.assert_allclose(memory_function(model, 20, inputs=signs), of_kernel(kernel), atol=3e-5)
-    differences = context_differences(model, jax.random.normal(KEY, (20, 3)), [0, 7], change=x)
+
+    @jax.jit
+    def forms():
+        differences = context_differences(model, noise, [0, 7], change=x)
+        return model.kernel(20), heaviside(model, x, 20), memory_function(model, 20, inputs=signs), differences
+
+    kernel, by_step, searched, differences = map(np.asarray, forms())
+    np.testing.assert_allclose(of_kernel(kernel), np.abs(kernel).sum(-1).max(-1), rtol=1e-6)
+    np.testing.assert_allclose(by_step, np.abs(kernel @ x), atol=2e-5)
+    np.testing.assert_allclose(searched, of_kernel(kernel), atol=3e-5)
     np.testing.assert_allclose(differences, np.abs(kernel @ x).max(-1)[[0, 7]], atol=2e-5)
 
 

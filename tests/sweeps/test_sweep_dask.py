@@ -1,4 +1,4 @@
-"""A dask cluster of two processes, one of which is killed in the middle of a sweep; addresses where nobody answers."""
+"""A dask cluster one process of which is killed in the middle of a sweep; addresses where nobody answers."""
 
 import socket
 
@@ -10,12 +10,13 @@ from stablessm.sweeps.run import execute
 
 
 @pytest.mark.filterwarnings("ignore")  # of dask itself, about a worker that it lost
-def test_a_worker_that_is_killed_costs_nothing(base, measurements, tmp_path):
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])  # one is started again
+def test_a_worker_that_is_killed_costs_nothing(base, measurements, tmp_path, workers):
     from distributed import LocalCluster
 
     base["settings"] = {"mode": f"its worker dies {tmp_path / 'died'}"}
     here = execute(base, out=tmp_path / "here", measurements=measurements)
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         there = execute(
             base,
             out=tmp_path / "there",

@@ -143,29 +143,25 @@ def test_lipschitz(name, verdict, text):
 
 
 @pytest.mark.parametrize(
-    "name, link, text",
+    "name, link, texts",
     [
-        ("exp", "continuous", "g(beta) = exp(beta) - 1"),
-        ("softplus", "continuous", "g(beta) = exp(beta) - 1"),
-        ("sigmoid", "continuous", "g(beta) = exp(beta) - 1"),
-        ("exp", "exponential", "g(beta) = exp(beta) - 1"),
-        ("softplus", "exponential", "g(beta) = exp(beta) - 1"),
-        ("sigmoid", "one-minus", "g(beta) = exp(beta) - 1"),
-        ("tanh", "one-minus", "g(beta) = exp(2*beta) - 1"),
-        ("clip", "continuous", "g(beta) = beta/floor"),
-        ("best", "continuous", "g(beta) = exp(2*asinh(beta*sqrt(a/b)/2)) - 1; attained at w = beta/2 - "),
-        ("clip", "continuous", "attained at w = -beta - floor, w~ = -floor"),
-        ("tanh", "one-minus", "approached as w -> -oo, w~ = w - beta"),
-        ("softplus", "continuous", "approached as w -> -oo, w~ = w - beta"),
-        ("exp", "continuous", "at every w, with w~ = w - beta"),
-        ("sqrt(abs(w))+1", "continuous", "|f'/f| is infinite at w = 0 only"),
-        ("1+w^3*exp(-w^2)", "continuous", "g(beta) <="),
+        ("exp", "continuous", ("g(beta) = exp(beta) - 1", "at every w, with w~ = w - beta")),
+        ("softplus", "continuous", ("g(beta) = exp(beta) - 1", "approached as w -> -oo, w~ = w - beta")),
+        ("sigmoid", "continuous", ("g(beta) = exp(beta) - 1",)),
+        ("exp", "exponential", ("g(beta) = exp(beta) - 1",)),
+        ("softplus", "exponential", ("g(beta) = exp(beta) - 1",)),
+        ("sigmoid", "one-minus", ("g(beta) = exp(beta) - 1",)),
+        ("tanh", "one-minus", ("g(beta) = exp(2*beta) - 1", "approached as w -> -oo, w~ = w - beta")),
+        ("clip", "continuous", ("g(beta) = beta/floor", "attained at w = -beta - floor, w~ = -floor")),
+        ("best", "continuous", ("g(beta) = exp(2*asinh(beta*sqrt(a/b)/2)) - 1; attained at w = beta/2 - ",)),
+        ("sqrt(abs(w))+1", "continuous", ("|f'/f| is infinite at w = 0 only",)),
+        ("1+w^3*exp(-w^2)", "continuous", ("g(beta) <=",)),
     ],
 )
-def test_moduli_of_definition_3_2(name, link, text):
+def test_moduli_of_definition_3_2(name, link, texts):
     statement = modulus(problem(name, link))
     assert statement.verdict == "proved"
-    assert text in statement.expression
+    assert all(text in statement.expression for text in texts)
 
 
 @pytest.mark.parametrize("name", ["direct", "relu", "square", "1/(a*w^2)", "exp(w^2)", "exp(-exp(w))"])

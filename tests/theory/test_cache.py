@@ -49,6 +49,7 @@ def test_a_damaged_file_or_one_of_another_version_is_ignored_and_replaced(kept, 
 
 
 def test_other_sources_constants_or_links_are_other_files(kept, tmp_path, monkeypatch):
+    monkeypatch.setattr(verification, "STATEMENTS", {"stability": stability})
     certified(EXP.replace(link="one-minus"), folder=tmp_path)
     certified(Parameterization.from_formula("1+c*0+w^2", constants={"c": 1.0}), folder=tmp_path)
     certified(Parameterization.from_formula("1+c*0+w^2", constants={"c": 2.0}), folder=tmp_path)
@@ -82,6 +83,7 @@ def test_a_second_certificate_needs_no_sympy(kept, tmp_path):
 
 def test_maps_of_a_file_have_a_page_each(call, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(verification, "STATEMENTS", {"stability": stability})
     mine = '{formula = "w^2+c", constants = {c = 2.0}, link = "exponential", label = "mine"}'
     (tmp_path / "maps.toml").write_text(f'maps = ["exp", {mine}, {{name = "exp", label = "again"}}]')
     code, out, _ = call("verify", "--maps", "maps.toml", "--json")

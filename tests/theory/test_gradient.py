@@ -39,7 +39,7 @@ def numeric_scale(one, weight):
     return None if margin <= 0 or decay(weight) <= 0 else abs(mpmath.diff(f, weight)) / margin**2
 
 
-@pytest.mark.matrix(2)
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize(
     "one",
     [PARAMETERIZATIONS[name].replace(link=link) for name, link in PAIRS]

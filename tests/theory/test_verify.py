@@ -63,12 +63,13 @@ def _statements(one):
 @pytest.mark.parametrize(
     "formula, name, link, constants, renaming",
     [
-        ("1/(q + zeta*w^2)", "best", "one-minus", {"q": 0.6, "zeta": 1.0}, {"a": "zeta", "b": "q"}),
+        pytest.param("1/(q + zeta*w^2)", "best", "one-minus", {"q": 0.6, "zeta": 1.0}, {"a": "zeta", "b": "q"},
+                     marks=pytest.mark.slow),
         ("1/(b*w^2 + a)", "best", "continuous", {"b": 1.0, "a": 0.5}, {"a": "b", "b": "a"}),
         ("log(1 + exp(w))", "softplus", "continuous", {}, {}),
         ("max(-w, eps)", "clip", "continuous", {"eps": 1e-4}, {"floor": "eps"}),
     ],
-)
+)  # fmt: skip
 def test_a_formula_has_the_verdicts_of_the_built_in_under_any_names(formula, name, link, constants, renaming):
     import re
 
