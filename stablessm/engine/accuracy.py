@@ -15,6 +15,7 @@ from stablessm.engine.poles import poles
 from stablessm.engine.powers import powers
 from stablessm.engine.recurrence import recur
 from stablessm.engine.vandermonde import kernel
+from stablessm.engine.varying import recur_varying
 
 
 def error_estimate(operation: str, *, states: int, length: int, dtype: Any = jnp.float32) -> float:
@@ -24,7 +25,8 @@ def error_estimate(operation: str, *, states: int, length: int, dtype: Any = jnp
     reference is float64, its phases reduced in extended precision.
 
     Args:
-        operation: "powers", "kernel", "convolve", "recur", or a method of `filter_bank` ("convolution", "chunked",
+        operation: "powers", "kernel", "convolve", "recur", "recur_varying" (log moduli that are up to half as large and
+            as small again from step to step), or a method of `filter_bank` ("convolution", "chunked",
             "scan", "associative").
         states: N, at least 1.
         length: L, at least 1.
@@ -84,11 +86,29 @@ def _exact_convolve(a: np.ndarray, t: np.ndarray, w: np.ndarray, u: np.ndarray) 
 
 
 def _exact_states(a: np.ndarray, t: np.ndarray, w: np.ndarray, u: np.ndarray) -> np.ndarray:
-    step, state, states = np.exp(a + 1j * t), np.zeros(len(a), complex), []
-    for x in u:
+    return _stepped(np.broadcast_to(np.exp(a + 1j * t), (len(u), len(a))), u)
+
+
+def _exact_varying(a: np.ndarray, t: np.ndarray, w: np.ndarray, u: np.ndarray) -> np.ndarray:
+    return _stepped(np.exp(a * _swing(len(u)) + 1j * t), u)
+
+
+def _stepped(multipliers: np.ndarray, u: np.ndarray) -> np.ndarray:
+    state, states = np.zeros(multipliers.shape[1], complex), []
+    for step, x in zip(multipliers, u, strict=True):
         state = step * state + x
         states.append(state)
     return np.stack(states)
+
+
+def _swing(length: int) -> np.ndarray:
+    """What a log modulus is multiplied by at each step, numbers that float32 holds, shape (length, 1)."""
+    return (1 + np.cos(np.arange(length)[:, None]) / 2).astype(np.float32).astype(float)
+
+
+def _varying(a: jax.Array, t: jax.Array, w: jax.Array, u: jax.Array) -> jax.Array:
+    modulus = jnp.exp(a * jnp.asarray(_swing(u.shape[0]), a.dtype))
+    return recur_varying(jax.lax.complex(modulus * jnp.cos(t), modulus * jnp.sin(t)), u[:, None])[0]
 
 
 def _bank(method: str) -> Callable:
@@ -105,5 +125,6 @@ _OPERATIONS: dict[str, tuple[Callable, Callable]] = {
     "kernel": (lambda a, t, w, u: kernel(poles(a, t), w, u.shape[0]), _exact_kernel),
     "convolve": (_convolve, _exact_convolve),
     "recur": (lambda a, t, w, u: recur(poles(a, t), u)[0], _exact_states),
+    "recur_varying": (_varying, _exact_varying),
     **{name: (_bank(name), _exact_bank) for name in ("convolution", "chunked", "scan", "associative")},
 }
