@@ -47,7 +47,7 @@ def draw(raw: xr.Dataset) -> Figure:
             if some:
                 axes.set_xscale("log")
                 axes.set_yscale("log")
-            axes.set_title("\n".join(textwrap.wrap(style.text(label), _LETTERS)))
+            axes.set_title(textwrap.fill(style.text(label), _LETTERS))
             axes.set_xlabel("its scale $|f'|/(f^2|w|)$")
         every[0].set_ylabel("gradient over weight")
     steps = data["step"].values[places]

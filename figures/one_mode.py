@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -16,6 +18,7 @@ from stablessm.plotting.panels import caption, legend, panels
 READS = ("raw",)
 NEEDS = ("parameterization", "learning_rate", "memory_length", "start_ratio", "behaviour", "largest_stable_step")
 _ALONG = ("parameterization", "learning_rate", "memory_length")
+_LETTERS = 26  # of a title, over a column of 2.05 inches
 _OUTCOME = {  # each behaviour in the colour of the outcome it is most like
     "settles": "converged",
     "approaches": "step_limit",
@@ -41,7 +44,7 @@ def draw(raw: xr.Dataset) -> Figure:
         part.suptitle(panel.title, x=0.01, ha="left", fontsize=8.5)
         for label, axes in zip(maps, part.subplots(1, len(maps), squeeze=False, sharey=True)[0], strict=True):
             _panel(axes, panel.data.sel(parameterization=label), words)
-            axes.set_title(style.text(label))
+            axes.set_title(textwrap.fill(style.text(label), _LETTERS))
             if label == maps[0]:
                 axes.set_ylabel(style.label(data["learning_rate"]))
             if place == len(rows) - 1:

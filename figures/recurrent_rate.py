@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -14,6 +16,7 @@ from stablessm.plotting.panels import caption, legend, panels
 READS = ("recurrent_rate",)
 NEEDS = ("parameterization", "recurrent_rate", "learning_rate")
 _ALONG = ("parameterization", "recurrent_rate", "learning_rate")
+_LETTERS = 28  # of a title, over a column of 2.15 inches
 _MOST = 1e5  # a loss that many times above the least leaves the panel
 _DASHES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1)))
 
@@ -33,7 +36,7 @@ def draw(losses: xr.Dataset) -> Figure:
         every = part.subplots(1, len(looks), squeeze=False, sharey=True, sharex=True)[0]
         for axes, (label, look) in zip(every, looks.items(), strict=True):
             _panel(axes, row.data.sel(parameterization=label), ratios, look)
-            axes.set_title(style.text(label))
+            axes.set_title(textwrap.fill(style.text(label), _LETTERS))
             axes.set_xlabel(style.label(losses["learning_rate"]))
         every[0].set_ylabel("loss at the end")
     dashes = [_DASHES[place % len(_DASHES)] for place in range(len(ratios))]
