@@ -9,9 +9,9 @@ BIN := $(VENV)/bin
 reproduce: $(READY)
 	$(BIN)/stablessm reproduce
 
-# These tests compile much and run little, and hold to tolerances: with XLA's optimiser off they take half the time. All
-# others, among them those of parameterizations and of the engine's rounding (powers, kernels, accuracy, carry), and in
-# test-full all, are compiled as a user's programs are.
+# These tests compile much and run little, and hold to tolerances, as do those of 64-bit floats: with XLA's optimiser off
+# they take half the time. All others, among them those of parameterizations and of the engine's rounding (powers,
+# kernels, accuracy, carry), and in test-full all, are compiled as a user's programs are.
 COMPILING := $(addprefix tests/,approximation bench design layers measurements memory models sweeps training) \
 	$(addprefix tests/test_,losses.py modes.py) \
 	$(addprefix tests/engine/test_,dplr.py groups.py growth.py recurrence.py varying.py)
@@ -20,7 +20,7 @@ UNOPTIMISED := $(XLA_FLAGS) --xla_backend_optimization_level=0 --xla_cpu_use_fus
 test: $(READY) lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not float64" $(addprefix --ignore=,$(COMPILING))
 	XLA_FLAGS="$(UNOPTIMISED)" $(BIN)/python -m pytest -n 2 --dist worksteal -m "not float64" $(COMPILING)
-	JAX_ENABLE_X64=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m float64
+	JAX_ENABLE_X64=1 XLA_FLAGS="$(UNOPTIMISED)" $(BIN)/python -m pytest -n 2 --dist worksteal -m float64
 
 # Every case of the matrices, and the slow tests.
 test-full: $(READY) lint

@@ -48,6 +48,7 @@ def test_length_does_not_change_the_beginning(length):
     assert reference.worst(kernel, reference.kernel(log_modulus, phase, np.asarray(weights, complex), length)) < 1e-6
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("options", [{"method": "two_level"}, {"method": "streamed"}, {"rematerialise": True}], ids=str)
 @pytest.mark.parametrize("shared", [True, False])
 def test_gradients_against_float64(options, shared):
