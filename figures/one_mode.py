@@ -52,7 +52,8 @@ def draw(raw: xr.Dataset) -> Figure:
     seen = set(np.unique(data["behaviour"]).tolist())
     handles = [Patch(facecolor=_colour(word), edgecolor="0.5", linewidth=0.5, label=word.replace("_", " "))
                for code, word in enumerate(words) if code in seen and word in _OUTCOME]  # fmt: skip
-    handles.append(Line2D([], [], color="black", linewidth=1.6, label="allowed by the curvature at the optimum"))
+    if data["largest_stable_step"].notnull().any():
+        handles.append(Line2D([], [], color="black", linewidth=1.6, label="allowed by the curvature at the optimum"))
     legend(figure, handles)
     return figure
 

@@ -54,7 +54,8 @@ ONE_MODE = Measurement(
             "what training does", dims=("start_ratio", "memory_length"), dtype="int8", flags=BEHAVIOURS
         ),
         "largest_stable_step": Variable(
-            "learning rate that the curvature at the optimum allows", dims=("memory_length",)
+            "learning rate that the curvature at the optimum allows, nan where the optimiser rescales the gradient",
+            dims=("memory_length",),
         ),
         "final_distance": Variable(
             "decay at the end over that of the target, less 1", dims=("start_ratio", "memory_length")

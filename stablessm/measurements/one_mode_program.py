@@ -82,7 +82,7 @@ def one_mode(static: Mapping[str, Any], settings: OneModeSettings) -> Program:
 
         decays = decay_of(jnp.asarray(1 / lengths, dtype), parameterization.link)
         over = jax.vmap(jax.vmap(trained, (0, None)), (None, 0))
-        edge = 2.0 if optimizer.edge is None else optimizer.edge
+        edge = optimizer.edge if optimizer.follows_curvature else jnp.nan
         return {
             **over(decays, jnp.asarray(ratios, dtype)),
             "largest_stable_step": edge / 2 * jax.vmap(allowed)(decays),

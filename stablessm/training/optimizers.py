@@ -53,6 +53,11 @@ class Optimizer:
     edge: float | None = None
     preconditioner: Callable[[Any, Any], Any] = _plain
 
+    @property
+    def follows_curvature(self) -> bool:
+        """Whether the edge is one of the loss itself near an optimum, where nothing rescales the gradient any more."""
+        return self.edge is not None and self.preconditioner is not _adaptive
+
     def transformation(
         self,
         learning_rate: Any,

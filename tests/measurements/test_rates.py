@@ -105,6 +105,8 @@ def test_one_mode_settles_below_the_law_and_not_above(tmp_path):
 
 
 def test_edges_of_optimizers_and_a_group_with_a_rate_of_its_own():
+    plain = {name for name, one in OPTIMIZERS.items() if one.follows_curvature}
+    assert plain == {"gradient_descent", "momentum", "clipped_gradient_descent"}
     for name in ("gradient_descent", "momentum"):
         one = OPTIMIZERS[name]
         ends = [
