@@ -90,14 +90,13 @@ def _errors(axes: Axes, data: xr.Dataset, rate: xr.Dataset, extent: str) -> None
 
 def _decays(axes: Axes, data: xr.Dataset, extents: list[str]) -> None:
     width = data["width"].values
-    for extent, dashes in zip(extents, ("-", "--", ":"), strict=False):
+    for extent, dashes, below in zip(extents, ("-", "--", ":"), (3, -11, -20), strict=False):
         if "best" in data["fit"].values:
             one = data.sel(extent=extent, fit="best")
             axes.plot(width, one["slowest_decay"], color="#009E73", marker="D", markersize=4, linestyle=dashes)
             place = len(width) // 2
             at, words = (width[place], float(one["slowest_decay"][place])), f"best, {extent}"
-            beside = (5, 3 if extent == "infinite" else -11)
-            axes.annotate(words, at, beside, textcoords="offset points", fontsize=7.5, color="#00664b")
+            axes.annotate(words, at, (5, below), textcoords="offset points", fontsize=7.5, color="#00664b")
     for name, (_, look) in _STOPS.items():
         middle = data["trained_slowest_decay"].sel(stop=name).values
         axes.plot(width, middle, markersize=3.5, linewidth=1.0, **look)
