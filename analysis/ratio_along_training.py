@@ -26,7 +26,8 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
     largest = ratio.sel(quantile=1.0).drop_vars("quantile")
     middle = ratio.sel(quantile=0.5).drop_vars("quantile")
     computed = ~holds(dataset["outcome"], NOT_COMPUTED)
-    alive = (computed & going(dataset)).transpose(*largest.dims)
+    # of a network the ratio has layers, which a run goes through as one
+    alive = (computed & going(dataset)).broadcast_like(largest).transpose(*largest.dims)
     kept = largest.where(alive)
     result = xr.Dataset(
         {

@@ -29,6 +29,7 @@ from stablessm.measurements.pointwise_network import POINTWISE_NETWORK
 from stablessm.measurements.poles_and_residues import POLES_AND_RESIDUES
 from stablessm.measurements.representable import REPRESENTABLE_MEMORY
 from stablessm.measurements.sharpness import SHARPNESS
+from stablessm.measurements.training import TRAINING
 
 MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
     {
@@ -59,6 +60,7 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
             DESCENT,
             ONE_MODE,
             CLASSIFICATION,
+            TRAINING,
         )
     }
 )

@@ -10,11 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from stablessm.layers.roles import layers_of
-from stablessm.measurements.ratios import QUANTILES, gradient_to_weight, quantiles
+from stablessm.measurements.ratios import QUANTILES
 from stablessm.models import Network
-from stablessm.parameterizations.domain import finite_range
 from stablessm.runs.declaration import Declaration
+from stablessm.tasks.maps import has_left, mapped_blocks
 from stablessm.tasks.origin import Origin
 from stablessm.tasks.task import Task
 from stablessm.training.loop import TrainingState
@@ -67,29 +66,14 @@ def empty(start: TrainingState, declaration: Declaration, layers: int) -> Record
     )  # fmt: skip
 
 
-def mapped_blocks(model: Network) -> tuple[int, ...]:
-    """Return the numbers, from 1 on, of the blocks whose layers have eigenvalues of a map."""
-    return tuple(place for place, block in enumerate(model.blocks, 1) if _weights(block))
-
-
-def ratios_by_layer(parameters: Any, gradient: Any) -> Array:
-    """Return quantiles of gradient over weight of the raw weights of each layer's map, shape (layers, quantiles)."""
-    found = []
-    for block, slope in zip(parameters.blocks, gradient.blocks, strict=True):
-        pairs = zip(_weights(slope), _weights(block), strict=True)
-        values = [gradient_to_weight(g, w).ravel() for g, w in pairs]
-        if values:
-            found.append(quantiles(jnp.concatenate(values)))
-    return jnp.stack(found) if found else jnp.zeros((0, len(QUANTILES)))
-
-
-def outcome_of(record: Record, model: Network, task: Task) -> tuple[str, int]:
+def outcome_of(record: Record, begun: Network, model: Network, task: Task) -> tuple[str, int]:
     """Return the outcome of a run and its first bad step, -1 where there is none.
 
     Its loss after the last step is that of the last look at the validation rows.
 
     Args:
         record: of a run that is over.
+        begun: the network at its start.
         model: with its last finite weights.
         task: what it was trained on.
     """
@@ -104,27 +88,28 @@ def outcome_of(record: Record, model: Network, task: Task) -> tuple[str, int]:
     verdict = judge(
         jnp.asarray(np.append(losses, ends), jnp.float32),
         nonfinite_step=jnp.int32(bad),
-        left_domain=jnp.bool_(_has_left(model)),
+        left_domain=has_left(begun)(model),
         zero_loss=jnp.float32(task.zero_loss),
     )
     return OUTCOMES[int(verdict.outcome)], int(verdict.first_bad_step)
 
 
 def dataset_of(
-    record: Record, declaration: Declaration, model: Network, task: Task, origin: Origin | None
+    record: Record, declaration: Declaration, begun: Network, model: Network, task: Task, origin: Origin | None
 ) -> xr.Dataset:
     """Return the dataset of a run that is over; nothing in it is NaN, and what was not reached is not in it.
 
     Args:
         record: the run.
         declaration: what it is of.
+        begun: the network at its start.
         model: with its last finite weights.
         task: what it was trained on.
         origin: where a step that was not finite began.
     """
     import xarray as xr
 
-    outcome, first_bad = outcome_of(record, model, task)
+    outcome, first_bad = outcome_of(record, begun, model, task)
     bad = int(record.state.first_bad_step)
     taken = int(record.state.step) if bad < 0 else bad + 1
     kept = np.array([step for step in recorded_steps(declaration.batches, declaration.records) if step < taken])
@@ -173,19 +158,3 @@ def dataset_of(
             "zero_loss": task.zero_loss,
         },
     )  # fmt: skip
-
-
-def _weights(block: Any) -> list[Any]:
-    """The raw weights of the maps in a block."""
-    return [one.weight for one in layers_of(block) if hasattr(one, "parameterization") and hasattr(one, "weight")]
-
-
-def _has_left(model: Network) -> bool:
-    """Whether a weight of a user's map has left the range in which its formula is finite and positive."""
-    for layer in layers_of(model):
-        map_ = getattr(layer, "parameterization", None)
-        if map_ is not None and map_.reference == "user":
-            range_ = finite_range(map_, around=float(jnp.median(layer.weight)))
-            if not bool(((layer.weight > range_.lower) & (layer.weight < range_.upper)).all()):
-                return True
-    return False

@@ -14,15 +14,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from stablessm.data.loading import load
+from stablessm.measurements.ratios import ratios_by_layer
 from stablessm.models import Network
 from stablessm.parameterizations import Parameterization
 from stablessm.runs.declaration import Declaration
-from stablessm.runs.record import mapped_blocks, ratios_by_layer
 from stablessm.sweeps.device import choose_device, computing, enable_compilation_cache
 from stablessm.sweeps.errors import Where
 from stablessm.sweeps.maps import resolve_maps
 from stablessm.sweeps.places import places
 from stablessm.tasks.architecture import network
+from stablessm.tasks.maps import mapped_blocks
 from stablessm.tasks.scores import loss_of, scorer
 from stablessm.tasks.task import Split, Task, task_of
 from stablessm.training.batches import Examples

@@ -132,7 +132,9 @@ def execute(
             return _result(load_dataset(files.dataset), files, record, run, resumed)
         began = time.perf_counter()
         record = _trained(record, run, files, progress)
-        dataset = dataset_of(record, run.declaration, run.training.model(record.state), run.task, _origin(record, run))
+        dataset = dataset_of(
+            record, run.declaration, run.model, run.training.model(record.state), run.task, _origin(record, run)
+        )
     save(dataset, files.dataset)
     seconds = round(time.perf_counter() - began, 1)
     save_provenance(

@@ -86,7 +86,14 @@ class Architecture(BaseModel):
         return tuple(LAYERS[name] for name in self.layer * self.depth)
 
 
-def network(architecture: Architecture, parameterization: Parameterization, task: Task, *, key: Array) -> Network:
+def network(
+    architecture: Architecture,
+    parameterization: Parameterization,
+    task: Task,
+    *,
+    key: Array,
+    start_key: Array | None = None,
+) -> Network:
     """Return the network of an architecture for a task; at equal keys the weights but the recurrent ones are equal.
 
     Args:
@@ -94,6 +101,8 @@ def network(architecture: Architecture, parameterization: Parameterization, task
         parameterization: map of every layer that takes one.
         task: says what goes in, and what is asked.
         key: PRNG key.
+        start_key: of eigenvalues that are drawn; by default a part of `key`, which can be traced only where this is
+            given and is not.
 
     Raises:
         ArchitectureError: a layer refuses its sizes, its options, its start or the map.
@@ -107,7 +116,7 @@ def network(architecture: Architecture, parameterization: Parameterization, task
     blocks = []
     for place, kind in enumerate(architecture.kinds):
         try:
-            layer = _layer(kind, architecture, parameterization, keys[2 * place])
+            layer = _layer(kind, architecture, parameterization, keys[2 * place], start_key)
             blocks.append(
                 Block(
                     layer,
@@ -142,7 +151,9 @@ def readout(architecture: Architecture, task: Task) -> Literal["mean", "last"]:
     return "last" if task.asks_at_the_end else "mean"
 
 
-def _layer(kind: LayerKind, architecture: Architecture, parameterization: Parameterization, key: Array) -> Any:
+def _layer(
+    kind: LayerKind, architecture: Architecture, parameterization: Parameterization, key: Array, chosen: Array | None
+) -> Any:
     import jax
 
     options = dict(architecture.options.get(kind.name, {}))
@@ -150,7 +161,7 @@ def _layer(kind: LayerKind, architecture: Architecture, parameterization: Parame
         return kind.build(inputs=architecture.width, key=key, **options)
     layer_key, start_key = jax.random.split(key)
     inner = options.get("recurrence", options.get("layer", kind.name))
-    start, more = _start(inner, architecture, parameterization, start_key)
+    start, more = _start(inner, architecture, parameterization, start_key if chosen is None else chosen)
     return kind.build(parameterization, start, inputs=architecture.width, key=layer_key, **more, **options)
 
 

@@ -51,7 +51,7 @@ def loss_of(task: Task, activations: Activations = "float32") -> Callable[[Any, 
 
     def loss(model: Network, examples: Examples, key: Array | None) -> Array:
         keys = None if key is None else jax.random.split(key, len(examples.inputs))
-        return _row_losses(task, with_activations(model, activations), examples, keys)[0].mean()
+        return row_losses(task, with_activations(model, activations), examples, keys)[0].mean()
 
     return loss
 
@@ -67,7 +67,7 @@ def scorer(task: Task, activations: Activations, batch: int) -> Callable[[Networ
 
     @eqx.filter_jit
     def some(model: Network, rows: Examples, chosen: Array) -> tuple[Array, Array]:
-        return _row_losses(task, with_activations(model, activations), taken(rows, chosen), None)
+        return row_losses(task, with_activations(model, activations), taken(rows, chosen), None)
 
     def score(model: Network, rows: Examples) -> tuple[np.ndarray, np.ndarray]:
         count = len(rows.inputs)
@@ -129,7 +129,16 @@ def outputs(model: Network, x: Array, length: Array | None, key: Array | None) -
     return model(values, key=key, **({"length": length} if counts else {}))
 
 
-def _row_losses(task: Task, model: Network, rows: Examples, keys: Array | None) -> tuple[Array, Array]:
+def row_losses(task: Task, model: Network, rows: Examples, keys: Array | None) -> tuple[Array, Array]:
+    """Return the loss of each row, and whether its answer is right; under jit too.
+
+    Args:
+        task: the task.
+        model: the network.
+        rows: some of a split.
+        keys: of dropout, one a row; None for none.
+    """
+
     def one(x: Array, target: Array, length: Array | None, key: Array | None) -> tuple[Array, Array]:
         y = outputs(model, x, length, key)[0].astype(jnp.float32)
         if task.purpose == "next_value":

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import optax
+from jax.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field
 
 from stablessm.layers.roles import REST, roles
@@ -52,11 +53,12 @@ class Recipe(BaseModel):
     accumulate: int = Field(1, ge=1, le=10**4)
 
 
-def learning_rate(recipe: Recipe) -> Callable[[Any], Any]:
+def learning_rate(recipe: Recipe, peak: ArrayLike | None = None) -> Callable[[Any], Any]:
     """Return the rate at each step, before multipliers and plateaus.
 
     Args:
         recipe: the recipe.
+        peak: the largest rate, traced or not; that of the recipe by default.
 
     Example:
         >>> rate = learning_rate(Recipe(steps=100, learning_rate=0.1, warmup=0.1, final=0.0))
@@ -64,27 +66,31 @@ def learning_rate(recipe: Recipe) -> Callable[[Any], Any]:
         [0.0, 0.1, 0.05, 0.0]
     """
     rising = round(recipe.warmup * recipe.steps)
+    peak = recipe.learning_rate if peak is None else peak
     if recipe.schedule == "cosine":
-        later = optax.cosine_decay_schedule(recipe.learning_rate, max(1, recipe.steps - rising), recipe.final)
+        later = optax.cosine_decay_schedule(peak, max(1, recipe.steps - rising), recipe.final)
     else:
-        later = optax.constant_schedule(recipe.learning_rate)
+        later = optax.constant_schedule(peak)
     if not rising:
         return later
-    return optax.join_schedules([optax.linear_schedule(0.0, recipe.learning_rate, rising), later], [rising])
+    return optax.join_schedules([optax.linear_schedule(0.0, peak, rising), later], [rising])
 
 
-def transformation(recipe: Recipe, parameters: Any) -> optax.GradientTransformationExtraArgs:
+def transformation(
+    recipe: Recipe, parameters: Any, *, rate: ArrayLike | None = None
+) -> optax.GradientTransformationExtraArgs:
     """Return the Optax transformation of a recipe, its groups by the roles of the weights.
 
     Args:
         recipe: the recipe.
         parameters: the model, or what is trained of it; its layers say which role a weight has.
+        rate: the largest rate, traced or not; that of the recipe by default.
     """
-    rate = learning_rate(recipe)
+    rates = learning_rate(recipe, rate)
     groups = {
-        REST: optax.chain(optax.add_decayed_weights(recipe.weight_decay), optax.scale_by_learning_rate(rate)),
-        "recurrent": _scaled(rate, recipe.recurrent_multiplier),
-        "step": _scaled(rate, recipe.step_multiplier),
+        REST: optax.chain(optax.add_decayed_weights(recipe.weight_decay), optax.scale_by_learning_rate(rates)),
+        "recurrent": _scaled(rates, recipe.recurrent_multiplier),
+        "step": _scaled(rates, recipe.step_multiplier),
     }
     labels = roles(parameters)
     # behind a function, for a model is one itself and would be called

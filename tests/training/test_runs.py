@@ -10,10 +10,11 @@ from stablessm.data.content import Source
 from stablessm.data.loading import load
 from stablessm.data.records import Classification, Examples
 from stablessm.datasets import load as load_dataset
-from stablessm.runs import RunError, evaluate, load_declaration
+from stablessm.runs import RunError, evaluate, load_declaration, train
 from stablessm.runs.setup import ready
 from stablessm.runs.training import execute
 from stablessm.sweeps.errors import SpecError
+from stablessm.sweeps.run import run_sweep
 from stablessm.tasks.architecture import ArchitectureError, network
 from stablessm.tasks.origin import origin
 from stablessm.tasks.scores import summary
@@ -158,3 +159,29 @@ def test_networks_that_cannot_be_built_are_refused_in_a_sentence(run):
         one = ready(load_declaration("digits", overrides=[*SMALL, *given]))
         with pytest.raises(ArchitectureError, match=words):
             network(one.declaration.model, one._map, one.task, key=jax.random.key(0))
+
+
+@pytest.mark.slow
+def test_a_cell_of_a_sweep_is_the_run_of_its_declaration(tmp_path):
+    settings = {"data": "digits", "options": {"sequence": "rows"}, "depth": 1, "states": 4, "steps": 20, "batch": 8,
+                "records": 20, "dropout": 0.2, "warmup": 0.1}  # fmt: skip
+    axes = {"parameterization": ["direct", "best"], "width": [4], "learning_rate": [0.02, 1e3], "seed": [3, 5]}
+    spec = {"name": "networks", "measurement": "training", "axes": axes, "settings": settings}
+    cells = run_sweep(spec, out=tmp_path).squeeze("width")
+    assert (cells["start_hash"].isel(parameterization=0) == cells["start_hash"].isel(parameterization=1)).all()
+    assert len(np.unique(cells["start_hash"])) == 2  # one for each seed
+    bad = cells.sel(learning_rate=1e3)
+    assert (bad["outcome"] >= 3).all() and (bad["first_bad_step"] >= 0).all()
+    assert not any(np.isnan(cells[name]).any() for name in ("loss", "test_loss", "gradient_to_weight_ratio"))
+    result = train(
+        {"data": "digits", "options": {"sequence": "rows"}, "parameterization": "best", "seed": 5},
+        overrides=["depth=1", "states=4", "width=4", "dropout=0.2", "steps=20", "batch=8", "records=20", "warmup=0.1",
+                   "learning_rate=0.02", "clip=1e9", "recurrent_multiplier=1", "step_multiplier=1", "final=0"],
+        out=tmp_path,
+    )  # fmt: skip
+    cell = cells.sel(parameterization="best", learning_rate=0.02, seed=5)
+    np.testing.assert_allclose(cell["loss"], result.dataset["loss"], rtol=1e-4)
+    np.testing.assert_allclose(
+        cell["gradient_to_weight_ratio"], result.dataset["gradient_to_weight_ratio"], rtol=1e-2, atol=1e-7
+    )
+    assert cell["validation_accuracy"].item() == pytest.approx(result.dataset["validation_accuracy"][-1].item())
