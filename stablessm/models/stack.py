@@ -94,8 +94,8 @@ class Stack(Layer):
         return all(layer.is_causal for layer in self.layers)
 
     def eigenvalues(self) -> Array:
-        """Return the eigenvalues of all layers, one after the other (`layers[l].eigenvalues()` for those of one)."""
-        return jnp.concatenate([layer.eigenvalues() for layer in self.layers])
+        """Return the eigenvalues of all layers, in one axis (`layers[l].eigenvalues()` has those of one)."""
+        return jnp.concatenate([layer.eigenvalues().ravel() for layer in self.layers])
 
     def kernel(self, length: int) -> Array:
         """Return K_k for k < length, shape (length, outputs, inputs), or (length,) for a scalar series.

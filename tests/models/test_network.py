@@ -135,3 +135,10 @@ def test_bad_shapes_get_a_sentence():
             Network([block], purpose=purpose, outputs=2, tokens=tokens, key=KEY)
     with pytest.raises(ValueError, match="one width"):
         Network([], purpose="regression", outputs=2, key=KEY)
+
+
+def test_a_stack_of_any_layers_has_all_their_eigenvalues():
+    layers = [layer(S4D), layer(LRU)]
+    each = [np.asarray(one.eigenvalues()) for one in layers]
+    assert each[0].ndim != each[1].ndim
+    np.testing.assert_array_equal(Stack(layers).eigenvalues(), np.concatenate([one.ravel() for one in each]))
