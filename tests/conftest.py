@@ -2,10 +2,12 @@
 
 `make test` must stay below eight minutes on two cores, so a new test is cheap: it asks for the smallest case that can
 fail, a fixture of its module (`scope="module"`) for what several tests look at, one child process and not several, and
-the fixture `call` instead of a process where the command is the subject and not its start. Large matrices of cases are
-thinned by `matrix(n)`; what is long is `slow`. Neither may leave a behaviour without any test in `make test`. Workers
-and child processes share compiled programs and, within a session, certificates; a test whose subject is one of these
-gives a folder of its own. The float64 process reads only files that name the mark `float64` or `both_precisions`.
+the fixture `call` instead of a process where the command is the subject and not its start, one compiled program and not
+several. What compiles much and does not hold to rounding is named in the Makefile, which turns XLA's optimiser off for
+it; such a test asserts what is true however XLA rounds. Large matrices of cases are thinned by `matrix(n)`; what is
+long is `slow`. Neither may leave a behaviour without any test in `make test`. Workers and child processes share
+compiled programs and, within a session, certificates; a test whose subject is one of these gives a folder of its own.
+The float64 process reads only files that name the mark `float64` or `both_precisions`.
 """
 
 import os

@@ -66,7 +66,7 @@ def test_verify_decides_discrete_best(call):
 
 def test_from_run_to_figure_and_again_to_the_same_bytes(call, tmp_path):
     more = ["--set", "steps=40", "--set", "width=8", "--set", "seed=0,1", "--set", "learning_rate=0.001,0.1,10",
-            "--set", "optimizer=adam", "--set", f"parameterization=direct,best,{FORMULA}"]  # fmt: skip
+            "--set", "optimizer=adam", "--set", f"parameterization=direct,{FORMULA}"]  # fmt: skip
     for folder in ("one", "two"):
         where = ["--out", tmp_path / folder]
         code, _, error = call("run", "lr_stability", *more, *where)
@@ -87,7 +87,7 @@ def test_from_run_to_figure_and_again_to_the_same_bytes(call, tmp_path):
     assert "outcome" in call("show", raw)[1]
     table, page = tmp_path / "t.csv", tmp_path / "t.tex"
     assert call("show", raw, "--csv", table, "--latex", page)[0] == 0
-    assert len(table.read_text().splitlines()) == 1 + 3 * 3 * 2
+    assert len(table.read_text().splitlines()) == 1 + 2 * 3 * 2
     assert "\\toprule" in page.read_text() and "\\textasciicircum{}" in page.read_text()
 
 
