@@ -59,9 +59,9 @@ def test_it_holds_the_package_alone_and_the_sources_of_every_bundled_thing(insta
     assert {name.split("/")[0].split("-")[0] for name in names} == {"stablessm"}
     bundled = {name for name in names if name.startswith("stablessm/_bundled/")}
     assert bundled == {
-        f"stablessm/_bundled/{kind}/{path.name}"
+        f"stablessm/_bundled/{path.relative_to(ROOT).as_posix()}"
         for kind, suffix in KINDS.items()
-        for path in (ROOT / kind).glob(f"*{suffix}")
+        for path in (ROOT / kind).rglob(f"*{suffix}")
     }
     package = {path.relative_to(ROOT).as_posix() for path in (ROOT / "stablessm").rglob("*.*") if path.suffix != ".pyc"}
     assert "stablessm/targets/sunspots.csv" in package

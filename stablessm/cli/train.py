@@ -92,9 +92,9 @@ def train(
     except DatasetWriteError as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(1) from None
-    if result.resumed >= result.steps:
+    if result.complete:
         typer.echo(f"{result.path} is complete already; nothing to run (--fresh runs it again)")
-    told = f"{declaration.name}: {result.outcome} after {result.steps} steps"
+    told = f"{declaration.name}: {result.outcome} after {result.steps} step{'s' * (result.steps != 1)}"
     if result.first_bad_place:
         told += (
             f"; step {result.first_bad_step} was the first that is not finite, and it began in {result.first_bad_place}"
@@ -107,7 +107,7 @@ def train(
         best = seen.max() if run.task.more_is_better else seen.min()
         told += f"; best validation {metric.replace('_', ' ')} {best:.4g} at step {int(result.dataset['best_step'])}"
     typer.echo(told)
-    if result.resumed < result.steps:
+    if not result.complete:
         typer.echo(f"saved {result.path} and {result.checkpoint}")
 
 

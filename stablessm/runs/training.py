@@ -64,8 +64,9 @@ class TrainingResult:
         outcome: in the words of `training.outcomes`.
         first_bad_step: -1 where there is none.
         first_bad_place: where a step that is not finite began; empty where there is none.
-        resumed: steps that had been taken before.
-        steps: steps taken in all.
+        resumed: whether steps had been taken before.
+        complete: whether all had, and nothing was computed.
+        steps: steps taken in all, up to one that is not finite.
         stopped_early: whether it ended before its last step for want of a better look.
     """
 
@@ -75,7 +76,8 @@ class TrainingResult:
     outcome: str
     first_bad_step: int
     first_bad_place: str
-    resumed: int
+    resumed: bool
+    complete: bool
     steps: int
     stopped_early: bool
 
@@ -244,8 +246,10 @@ def _origin(record: Record, run: Ready) -> Origin | None:
 
 
 def _result(dataset: xr.Dataset, files: Files, record: Record, run: Ready, resumed: int) -> TrainingResult:
-    steps, bad = int(record.state.step), int(record.state.first_bad_step)
+    taken, bad = int(record.state.step), int(record.state.first_bad_step)
+    steps = taken if bad < 0 else bad
     return TrainingResult(
         dataset, files.dataset, files.checkpoint, dataset.attrs["outcome"], int(dataset["first_bad_step"]),
-        dataset.attrs["first_bad_place"], resumed, steps, bad < 0 and steps < run.declaration.batches,
+        dataset.attrs["first_bad_place"], resumed > 0, resumed == taken, steps,
+        bad < 0 and steps < run.declaration.batches,
     )  # fmt: skip

@@ -11,6 +11,7 @@ from stablessm.data.loading import load
 from stablessm.data.records import Classification, Examples
 from stablessm.datasets import load as load_dataset
 from stablessm.runs import RunError, evaluate, load_declaration, train
+from stablessm.runs.reading import bundled_runs
 from stablessm.runs.setup import ready
 from stablessm.runs.training import execute
 from stablessm.sweeps.errors import SpecError
@@ -44,10 +45,10 @@ def test_a_run_that_is_interrupted_and_taken_up_is_the_run_that_was_not(run, who
         execute(run, out=tmp_path, progress=stop)
     assert not (tmp_path / "raw" / "digits-s4d-best.nc").exists()
     result = execute(run, out=tmp_path)
-    assert 6 <= result.resumed < result.steps == 11
+    assert result.resumed and not result.complete and result.steps == 11
     for one, two in ((result.path, whole.path), (result.checkpoint, whole.checkpoint)):
         assert one.read_bytes() == two.read_bytes()
-    assert execute(run, out=tmp_path).resumed == 11  # nothing left to do
+    assert execute(run, out=tmp_path).complete
 
 
 def test_the_dataset_says_what_happened(run, whole):
@@ -107,6 +108,7 @@ def test_declarations_are_read_as_a_whole():
     assert one.options == {"pool": 2, "seed": 3} and one.parameterization["link"] == "exponential"
     assert one.recipe.steps == 7 and one.looks == (1, 2, 3, 4, 5, 6, 7)
     assert load_declaration(one.document()) == one
+    assert [load_declaration(name).name for name in bundled_runs()] == ["characters", "recall_256", "sequential_mnist"]
     for given, words in (
         ("layer=s4e", "nearest is 's4'"),
         ("width=0", "--set model.width"),
