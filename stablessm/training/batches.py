@@ -44,9 +44,20 @@ def rows_of(key: Array, step: Array, *, rows: int, batch: int) -> Array:
         >>> sorted(sum(seen, []))
         [0, 1, 2, 3, 4, 5]
     """
-    in_epoch = rows // batch
-    order = jax.random.permutation(jax.random.fold_in(key, step // in_epoch), rows)
-    return jax.lax.dynamic_slice(order, ((step % in_epoch) * batch,), (batch,))
+    return rows_in(order_of(key, step, rows=rows, batch=batch), step, batch=batch)
+
+
+def order_of(key: Array, step: Array, *, rows: int, batch: int) -> Array:
+    """Return the order of the rows in the epoch of a step; arguments are those of `rows_of`.
+
+    It is a sort of all rows: a loop keeps it until the next epoch.
+    """
+    return jax.random.permutation(jax.random.fold_in(key, step // (rows // batch)), rows)
+
+
+def rows_in(order: Array, step: Array, *, batch: int) -> Array:
+    """Return the rows of the batch of a step from the order of its epoch."""
+    return jax.lax.dynamic_slice(order, ((step % (len(order) // batch)) * batch,), (batch,))
 
 
 def taken(examples: Examples, rows: Array) -> Examples:

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from stablessm.training.batches import Examples, rows_of, taken
+from stablessm.training.batches import Examples, order_of, rows_in, taken
 from stablessm.training.recipe import Recipe, transformation
 
 Loss = Callable[[Any, Examples, Array | None], Array]
@@ -89,12 +89,14 @@ def training(
     order_key, dropout_key = jax.random.split(key)
     start = TrainingState(parameters, optimizer.init(parameters), jnp.int32(0), jnp.int32(-1))
 
-    def batch(data: Examples, step: Array | int) -> tuple[Examples, Array]:
-        chosen = taken(data, rows_of(order_key, step, rows=rows, batch=recipe.batch))
-        return chosen, jax.random.fold_in(dropout_key, step)
+    def order_at(step: Array | int) -> Array:
+        return order_of(order_key, step, rows=rows, batch=recipe.batch)
 
-    def one(data: Examples, state: TrainingState) -> tuple[TrainingState, Array, Any]:
-        chosen, mask_key = batch(data, state.step)
+    def batch(data: Examples, step: Array | int, order: Array) -> tuple[Examples, Array]:
+        return taken(data, rows_in(order, step, batch=recipe.batch)), jax.random.fold_in(dropout_key, step)
+
+    def one(data: Examples, state: TrainingState, order: Array) -> tuple[TrainingState, Array, Any]:
+        chosen, mask_key = batch(data, state.step, order)
         value, gradient = jax.value_and_grad(lambda parameters: loss(eqx.combine(parameters, rest), chosen, mask_key))(
             state.parameters
         )
@@ -113,15 +115,20 @@ def training(
         return TrainingState(kept, memory, state.step + 1, bad), jnp.where(bad < 0, value, jnp.inf), seen
 
     def stretch(state: TrainingState, data: Examples, steps: Array) -> tuple[TrainingState, Any]:
-        def step(place: Array, carry: tuple[TrainingState, Any]) -> tuple[TrainingState, Any]:
-            state, *found = one(data, carry[0])
-            return state, jax.tree.map(lambda all_, new: all_.at[place].set(new), carry[1], tuple(found))
+        def step(place: Array, carry: tuple[TrainingState, Array, Any]) -> tuple[TrainingState, Array, Any]:
+            state, order, room = carry
+            # sorting the rows anew at every step would be a fifth of a small model's time
+            order = jax.lax.cond(state.step % (rows // recipe.batch) == 0, order_at, lambda _: order, state.step)
+            state, *found = one(data, state, order)
+            return state, order, jax.tree.map(lambda all_, new: all_.at[place].set(new), room, tuple(found))
 
-        shapes = jax.eval_shape(one, data, state)[1:]
+        order = order_at(state.step)
+        shapes = jax.eval_shape(one, data, state, order)[1:]
         room = jax.tree.map(lambda leaf: jnp.full((STRETCH, *leaf.shape), jnp.inf, leaf.dtype), shapes)
-        return jax.lax.fori_loop(0, steps, step, (state, room))
+        state, _, found = jax.lax.fori_loop(0, steps, step, (state, order, room))
+        return state, found
 
-    drawn = jax.jit(batch)
+    drawn = jax.jit(lambda data, step: batch(data, step, order_at(step)))
     compiled = jax.jit(stretch)  # how many steps is an argument: a stretch of any number is the same program
 
     def advance(state: TrainingState, steps: int) -> tuple[TrainingState, Array, Any]:
