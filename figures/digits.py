@@ -1,4 +1,4 @@
-"""A linear-RNN classifier on images: accuracy by learning rate, and gradient over weight along training."""
+"""A classifier of images: accuracy by learning rate, and gradient over weight along training, layer by layer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ALONG = ("parameterization", "learning_rate", "step")
 
 
 def draw(accuracy: xr.Dataset, ratios: xr.Dataset) -> Figure:
-    """Draw mean test accuracy with standard errors, and the ratio at the learning rate that is best on average.
+    """Draw mean test accuracy with standard errors, and each layer's ratio at the learning rate best on average.
 
     A hollow point has a seed whose run is not stable.
 
@@ -26,16 +26,20 @@ def draw(accuracy: xr.Dataset, ratios: xr.Dataset) -> Figure:
         accuracy: what the analysis `accuracy` returns.
         ratios: what the analysis `ratio_along_training` returns.
     """
-    rows = list(zip(panels(accuracy, _ALONG), panels(ratios, _ALONG), strict=True))
-    figure = Figure(figsize=(8.6, 0.8 + 3.0 * len(rows)), layout="constrained")
+    layered = ratios if "layer" in ratios.dims else ratios.expand_dims("layer")
+    rows = list(zip(panels(accuracy, _ALONG), panels(layered, (*_ALONG, "layer")), strict=True))
+    layers = layered.sizes["layer"]
+    figure = Figure(figsize=(4.3 * (1 + layers), 0.8 + 3.0 * len(rows)), layout="constrained")
     caption(figure, accuracy, _ALONG)
-    every = figure.subplots(len(rows), 2, squeeze=False)
-    for (left, right), (scores, along) in zip(every, rows, strict=True):
+    every = figure.subplots(len(rows), 1 + layers, squeeze=False)
+    for (left, *right), (scores, along) in zip(every, rows, strict=True):
         _accuracies(left, scores.data)
         title(left, scores.title)
         rate = _best_rate(scores.data)
-        ratio_curves(right, along.data.sel(learning_rate=rate, method="nearest"))
-        right.set_title(f"{style.label(accuracy['learning_rate'])} {rate:g}, the best on average")
+        for layer, axes in enumerate(right):
+            ratio_curves(axes, along.data.isel(layer=layer).sel(learning_rate=rate, method="nearest"))
+            of = f"layer {layer + 1}, " if layers > 1 else ""
+            axes.set_title(f"{of}{style.label(accuracy['learning_rate'])} {rate:g}, the best on average")
     handles, labels = every[0, 0].get_legend_handles_labels()
     if (accuracy["stable_seeds"] < accuracy["seeds"]).any():
         handles.append(Line2D([], [], color="0.3", marker="o", markerfacecolor="white", linestyle="none"))

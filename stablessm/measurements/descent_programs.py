@@ -36,7 +36,9 @@ _SCALES: Mapping[str, Callable[[Array], Array]] = {
 def descent(static: Mapping[str, Any], settings: DescentSettings) -> Program:
     """Program of `descent`: over its last quarter a run settles, diverges, or does neither, and wanders.
 
-    It settles where no step goes away from 0, and diverges where every step does, or where it is infinite.
+    It settles where no step goes away from 0 and all begin nearer than the distance that decides (of x^2 none does: a
+    run of sqrt|x| that was thrown far out comes nearer too, and does not settle); it diverges where every step goes
+    away, or where it is infinite.
     """
     ratios = np.asarray(settings.starts)
 
@@ -53,6 +55,8 @@ def descent(static: Mapping[str, Any], settings: DescentSettings) -> Program:
         distance = jnp.where(jnp.isnan(distance), jnp.inf, distance)
         late = distance[..., -(settings.steps // 4) - 1 :]
         shrinks, grows = (late[..., 1:] <= late[..., :-1]).all(-1), (late[..., 1:] > late[..., :-1]).all(-1)
+        free = np.asarray([name == "quadratic" for name in POTENTIALS])[:, None]
+        shrinks &= (late[..., 0] < 1) | free
         behaviour = jnp.where(grows | jnp.isinf(late[..., -1]), 2, jnp.where(shrinks, 0, 1))
         return {
             "distance": distance,

@@ -103,6 +103,14 @@ def test_labels_of_user_maps_are_drawn_as_they_are_written(name):
     assert any("".join(handmade.USER[2].split()) in text.replace(r"\$", "$") for text in shown(figure))
 
 
+def test_each_layer_of_a_classifier_has_its_own_ratios():
+    figure = module("figures", "digits")
+    accuracy, ratios = reads(figure, {})
+    layered = ratios.expand_dims(layer=[0, 2])
+    with matplotlib.rc_context(RC):
+        assert [len(figure.draw(accuracy, one).axes) for one in (ratios, layered)] == [2, 3]
+
+
 @pytest.mark.parametrize(("kind", "allowed"), [
     ("figures", {"__future__", "matplotlib", "xarray", "numpy", "stablessm.plotting", "itertools", "textwrap"}),
     ("analysis", {"__future__", "xarray", "numpy", "scipy.stats", "typing", "collections", *FITS}),

@@ -67,9 +67,7 @@ def test_gradient_descent_does_what_is_proved(tmp_path):
     inside = before < 1 - 1e-5  # at 1 itself rounding decides
     assert (after[inside] > 1).all() and (after[before > 1 + 1e-5] < before[before > 1 + 1e-5]).all()
     assert inside.any(-1).all() and (before > 1).any(-1).all()  # no orbit stays on one side
-    wanders = inside[..., -100:].any(-1)  # what was thrown far out may still be on its way back after 400 steps
-    np.testing.assert_array_equal(root, np.where(wanders, "wanders", "settles"))
-    assert wanders.mean() > 0.5
+    assert (root == "wanders").all()  # also what was thrown far out and is still on its way back
     assert np.isinf(found["distance"].sel(potential="quartic", start=3.0)[:, -1]).all()
     assert not np.isnan(found["distance"]).any()
     exact = [[scale_of(one, eta) for one in POTENTIALS.values()] for eta in (0.01, 0.999, 1.001)]
