@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -146,8 +146,12 @@ def _say_saved(waiting: Waiting, *, wait: bool = True) -> int:
 
     count = 0
     while waiting and (wait or waiting[0].done()):
-        with writing():
-            paths = waiting.popleft().result()
+        try:
+            with writing():
+                paths = waiting.popleft().result()
+        except BrokenExecutor:
+            typer.echo("Error: the process that analyses and draws was ended; run it again for what is left", err=True)
+            raise typer.Exit(1) from None
         for path in paths:
             typer.echo(f"saved {path}")
         count += len(paths)

@@ -17,7 +17,7 @@ from stablessm.data.loading import load
 from stablessm.measurements.ratios import ratios_by_layer
 from stablessm.models import Network
 from stablessm.parameterizations import Parameterization
-from stablessm.runs.declaration import Declaration
+from stablessm.runs.declaration import Declaration, RunError
 from stablessm.sweeps.device import choose_device, computing, enable_compilation_cache
 from stablessm.sweeps.errors import Where
 from stablessm.sweeps.maps import resolve_maps
@@ -133,9 +133,13 @@ def ready(declaration: Declaration, *, data: str | Path | None = None, device: s
     Raises:
         DataError: the data are missing, damaged, or refuse an option.
         TaskError: their rows do not fit one another.
+        RunError: there are fewer training rows than a batch takes.
         SweepError: no such device.
     """
     chosen = choose_device(device)
     enable_compilation_cache()
     task = task_of(load(declaration.data, data, **declaration.options), context=declaration.context)
+    rows, batch = len(task.splits["train"].inputs), declaration.recipe.batch
+    if batch > rows:
+        raise RunError(f"`batch` must be at most the number of training rows, {rows}, but got {batch}")
     return Ready(declaration, task, chosen, "float64" if jax.config.jax_enable_x64 else "float32")

@@ -65,7 +65,7 @@ class TrainingResult:
         first_bad_step: -1 where there is none.
         first_bad_place: where a step that is not finite began; empty where there is none.
         resumed: whether steps had been taken before.
-        complete: whether all had, and nothing was computed.
+        complete: whether all had, and nothing was written.
         steps: steps taken in all, up to one that is not finite.
         stopped_early: whether it ended before its last step for want of a better look.
     """
@@ -131,7 +131,7 @@ def execute(
             record = _taken_up(files, run, record)
         resumed = int(record.state.step)
         if _over(record, run) and files.dataset.is_file():
-            return _result(load_dataset(files.dataset), files, record, run, resumed)
+            return _result(load_dataset(files.dataset), files, record, run, resumed, complete=True)
         began = time.perf_counter()
         record = _trained(record, run, files, progress)
         dataset = dataset_of(
@@ -143,7 +143,7 @@ def execute(
         files.dataset,
         provenance(device=str(run.device), seconds=seconds, resumed=resumed, data=run.task.source._asdict()),
     )
-    return _result(dataset, files, record, run, resumed)
+    return _result(dataset, files, record, run, resumed, complete=False)
 
 
 def _trained(record: Record, run: Ready, files: Files, progress: Callable[[Status], None]) -> Record:
@@ -184,12 +184,19 @@ def _trained(record: Record, run: Ready, files: Files, progress: Callable[[Statu
             # a stretch is as long as a second, and the first tells how long a step takes
             count = max(1, min(STRETCH, int(count * _SECONDS_OF_A_STRETCH / max(took, 1e-6)), 8 * count))
             if int(state.step) == looks[look] or time.perf_counter() - saved > _SECONDS_BETWEEN_CHECKPOINTS:
-                checkpoints.save(files.checkpoint, record, run.made_of)
+                _keep(files, record, run, begun=first == 0)
                 saved = time.perf_counter()
     finally:
         if int(record.state.step) > first:
-            checkpoints.save(files.checkpoint, record, run.made_of)
+            _keep(files, record, run, begun=first == 0)
     return record
+
+
+def _keep(files: Files, record: Record, run: Ready, *, begun: bool) -> None:
+    """Save the checkpoint; the dataset of a run that this one replaces goes before that one's checkpoint does."""
+    if begun:
+        files.dataset.unlink(missing_ok=True)
+    checkpoints.save(files.checkpoint, record, run.made_of)
 
 
 def _looked(record: Record, look: int, loss: float, metric: float, more_is_better: bool) -> Record:
@@ -245,11 +252,13 @@ def _origin(record: Record, run: Ready) -> Origin | None:
     return origin(run.training.model(record.state), run.task, rows, key, run.declaration.activations)
 
 
-def _result(dataset: xr.Dataset, files: Files, record: Record, run: Ready, resumed: int) -> TrainingResult:
+def _result(
+    dataset: xr.Dataset, files: Files, record: Record, run: Ready, resumed: int, *, complete: bool
+) -> TrainingResult:
     taken, bad = int(record.state.step), int(record.state.first_bad_step)
     steps = taken if bad < 0 else bad
     return TrainingResult(
         dataset, files.dataset, files.checkpoint, dataset.attrs["outcome"], int(dataset["first_bad_step"]),
-        dataset.attrs["first_bad_place"], resumed > 0, resumed == taken, steps,
+        dataset.attrs["first_bad_place"], resumed > 0, complete, steps,
         bad < 0 and steps < run.declaration.batches,
     )  # fmt: skip

@@ -2,8 +2,12 @@
 
 import os
 import shutil
+from concurrent.futures import BrokenExecutor, Future
 
 import pytest
+import typer
+
+from stablessm.cli.reproduce import Waiting, _say_saved
 
 NOTHING = "nothing to do: 1 experiment with all analyses and figures made already"
 
@@ -68,3 +72,11 @@ def test_on_a_full_disk_it_exits_1_and_keeps_what_there_is(call, once, tmp_path,
     code, _, error = call("reproduce", "maps", "--out", tmp_path)
     assert code == 1 and error.splitlines()[-1].startswith("Error: ")
     assert {path: path.read_bytes() for path in kept} == kept
+
+
+def test_a_process_beside_it_that_dies_is_said_in_one_sentence(capsys):
+    lost = Future()
+    lost.set_exception(BrokenExecutor("terminated abruptly"))
+    with pytest.raises(typer.Exit):
+        _say_saved(Waiting([lost]))
+    assert capsys.readouterr().err.startswith("Error: the process that analyses and draws was ended; run it again")

@@ -1,5 +1,7 @@
 """Declared runs: read, interrupted and taken up exactly, evaluated, and what is wrong said in one sentence."""
 
+import shutil
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -41,8 +43,10 @@ def test_a_run_that_is_interrupted_and_taken_up_is_the_run_that_was_not(run, who
         if status.step >= 6:
             raise KeyboardInterrupt
 
+    (tmp_path / "raw").mkdir()
+    shutil.copy(whole.path, tmp_path / "raw")  # of an older run, which this one replaces
     with pytest.raises(KeyboardInterrupt):
-        execute(run, out=tmp_path, progress=stop)
+        execute(run, out=tmp_path, fresh=True, progress=stop)
     assert not (tmp_path / "raw" / "digits-s4d-best.nc").exists()
     result = execute(run, out=tmp_path)
     assert result.resumed and not result.complete and result.steps == 11
@@ -83,6 +87,8 @@ def test_another_run_in_the_same_place_is_refused(whole):
     for more, words in ((["seed=1"], "seed: 0 -> 1"), (["lower=1"], "no option 'lower'")):
         with pytest.raises(ValueError, match=words):
             execute(ready(load_declaration("digits", overrides=[*SMALL, *more], steps=11)), out=out)
+    with pytest.raises(RunError, match="`batch` must be at most the number of training rows, 1213, but got 5000"):
+        ready(load_declaration("digits", overrides=[*SMALL, "batch=5000"]))
 
 
 def test_where_a_step_began_that_is_not_finite(run):
