@@ -33,7 +33,7 @@ _DECADES = 5
 
 
 def draw(raw: xr.Dataset) -> Figure:
-    """Draw a row of panels for each combination of what was swept beside the maps.
+    """Draw a row of panels for each combination of what was swept beside the maps, medians over the seeds.
 
     For each set of perturbed weights the largest distance from the target over all directions and sizes up to beta, the
     distance of the perturbed model from the trained one, and that of the trained one from the target. Right the memory
@@ -43,6 +43,8 @@ def draw(raw: xr.Dataset) -> Figure:
         raw: dataset of the measurement `nonlinear_perturbation`.
     """
     raw = raw[list(NEEDS[4:])]
+    if raw.sizes.get("seed", 1) > 1:
+        raw = raw.median("seed", keep_attrs=True)
     rows = panels(raw, _ALONG)
     looks = style.looks(raw["parameterization"].values)
     sets = raw["perturbed"].values
