@@ -117,5 +117,6 @@ def _members(path: Path) -> list[File]:
         with zipfile.ZipFile(io.BytesIO(read_bytes(path, "file", DataError))) as archive:
             names = sorted(name for name in archive.namelist() if name.endswith(".wav") and "__MACOSX" not in name)
             return [File(path / name, archive.read(name)) for name in names]
+    # The last two are how zipfile refuses a compression it does not know, and a password.
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise DataError(f"'{path}' is damaged: it should be a zip archive, but {error}") from None
