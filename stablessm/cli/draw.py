@@ -20,10 +20,15 @@ def draw(
     scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     out: Out = None,
     format_: Annotated[
-        list[str] | None, typer.Option("--format", help="pdf, svg or png; a comma list, or repeated. All by default.")
+        list[str] | None,
+        typer.Option(
+            "--format", help="pdf, svg, png, and gif or mp4 of what moves; a comma list, or repeated. All by default."
+        ),
     ] = None,
 ) -> None:
-    """Draw the figures of an experiment from its datasets, as PDF, SVG and PNG.
+    """Draw the figures of an experiment from its datasets, as PDF, SVG and PNG, and what moves as GIF and MP4.
+
+    An MP4 takes FFmpeg; without it there is the GIF alone.
 
     Examples:
 
@@ -56,14 +61,18 @@ def draw(
 
 def _formats(given: list[str] | None) -> list[str]:
     """Return the formats asked for, each once, in the order given."""
+    from stablessm.plotting.animation import MOVING, encoders
     from stablessm.plotting.saving import FORMATS
 
-    wanted = list(dict.fromkeys(part.strip().lower() for entry in given or FORMATS for part in entry.split(",")))
+    legal = (*FORMATS, *MOVING)
+    wanted = list(dict.fromkeys(part.strip().lower() for entry in given or legal for part in entry.split(",")))
     for one in wanted:
-        if one not in FORMATS:
-            near = get_close_matches(one, FORMATS, 1)
+        if one not in legal:
+            near = get_close_matches(one, legal, 1)
             hint = f"; did you mean {near[0]!r}" if near else ""
-            raise typer.BadParameter(f"--format must be some of {', '.join(FORMATS)}, but got {one!r}{hint}")
+            raise typer.BadParameter(f"--format must be some of {', '.join(legal)}, but got {one!r}{hint}")
+        if given and one in MOVING and one not in encoders():
+            raise typer.BadParameter(f"--format {one} takes FFmpeg, which is not here; gif takes nothing")
     return wanted
 
 
@@ -72,11 +81,11 @@ def _draw_benchmarks(where: Places, formats: list[str], out: Path | None) -> lis
     from stablessm import datasets
     from stablessm.bench.picture import draw as picture
     from stablessm.cli.pipeline import MissingDataset
-    from stablessm.plotting.saving import drawn, save
+    from stablessm.plotting.saving import FORMATS, drawn, save
 
     path = where.dataset("bench")
     if not path.exists():
         given = "" if out is None else f" --out {shlex.quote(str(out))}"
         raise MissingDataset(f"'{path}' is not there; make it with: stablessm bench{given}")
     data = datasets.load(path)
-    return save(drawn(picture, data), where.figures, "bench", formats)
+    return save(drawn(picture, data), where.figures, "bench", [one for one in formats if one in FORMATS])

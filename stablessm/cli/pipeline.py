@@ -152,7 +152,8 @@ def draw_experiment(spec: Spec, where: Places, *, formats: Sequence[str] | None 
     Args:
         spec: the experiment.
         where: the folders of results.
-        formats: some of "pdf", "svg" and "png"; all by default.
+        formats: some of "pdf", "svg" and "png", and of a figure that moves "gif" and "mp4"; all that can be written
+            here by default.
         given: the words a command was given, for the advice.
 
     Raises:
@@ -160,7 +161,10 @@ def draw_experiment(spec: Spec, where: Places, *, formats: Sequence[str] | None 
         DatasetError: a file is damaged or foreign.
         DatasetWriteError: the disk refuses; the old files are intact.
     """
+    from stablessm.plotting.animation import MOVING, save_moving
     from stablessm.plotting.saving import FORMATS, drawn, save
+
+    wanted = formats or (*FORMATS, *MOVING)
 
     def read(name: str, figure: str) -> xr.Dataset:
         if name == "raw":
@@ -173,9 +177,13 @@ def draw_experiment(spec: Spec, where: Places, *, formats: Sequence[str] | None 
     read_by = {name: [read(one, name) for one in needs("figures", name).reads] for name in spec.figures}
     paths = []
     for name, datasets in read_by.items():
-        picture = drawn(module("figures", name).draw, *datasets)
-        own = stem(spec.name, spec.scale)
-        paths += save(picture, where.figures, own if name == spec.name else f"{own}.{name}", formats or FORMATS)
+        figure, own = module("figures", name), stem(spec.name, spec.scale)
+        file = own if name == spec.name else f"{own}.{name}"
+        still = [kind for kind in wanted if kind in FORMATS]
+        if still:
+            paths += save(drawn(figure.draw, *datasets), where.figures, file, still)
+        if hasattr(figure, "animate"):
+            paths += save_moving(figure.animate, datasets, where.figures, file, wanted)
     return paths
 
 

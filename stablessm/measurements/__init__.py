@@ -16,6 +16,7 @@ from stablessm.measurements.generalisation import GENERALISATION
 from stablessm.measurements.gradient_bound import GRADIENT_BOUND
 from stablessm.measurements.gradient_law import GRADIENT_LAW
 from stablessm.measurements.gradient_ratio import GRADIENT_RATIO
+from stablessm.measurements.hippo import HIPPO
 from stablessm.measurements.largest_rate import LARGEST_RATE
 from stablessm.measurements.lr_stability import LR_STABILITY
 from stablessm.measurements.maps import GRADIENT_SCALE, MAPS
@@ -29,6 +30,7 @@ from stablessm.measurements.pointwise_network import POINTWISE_NETWORK
 from stablessm.measurements.poles_and_residues import POLES_AND_RESIDUES
 from stablessm.measurements.representable import REPRESENTABLE_MEMORY
 from stablessm.measurements.sharpness import SHARPNESS
+from stablessm.measurements.spring import SPRING
 from stablessm.measurements.training import TRAINING
 
 MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
@@ -61,6 +63,8 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
             ONE_MODE,
             CLASSIFICATION,
             TRAINING,
+            SPRING,
+            HIPPO,
         )
     }
 )

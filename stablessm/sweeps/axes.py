@@ -159,5 +159,7 @@ DIMENSIONS: dict[str, tuple[str, str]] = {
     "stop": ("end of the training", "1"),
     "extent": ("extent of time", "1"),
     "statement": ("statement about the map", "1"),
+    "system": ("system", "1"),
+    "moment": ("steps so far", "1"),
     **{name: (axis.long_name, axis.units) for name, axis in AXES.items()},  # of axes taken inside of a cell
 }

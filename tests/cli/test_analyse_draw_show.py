@@ -74,7 +74,7 @@ def test_a_damaged_file_is_named_and_kept(call, folder, kind):
 @pytest.mark.parametrize(
     ("arguments", "fragment"),
     [
-        (["draw", "lr_stability", "--format", "jpg"], "--format must be some of pdf, svg, png, but got 'jpg'"),
+        (["draw", "lr_stability", "--format", "jpg"], "must be some of pdf, svg, png, gif, mp4, but got 'jpg'"),
         (["show", "lr_stability.stable_rate"], "the nearest is 'stable_rates'"),
         (["show", "lr_stability", "--variable", "outcom"], "the nearest is 'outcome'"),
         (["show", "lr_stabilty"], "the nearest is 'lr_stability'"),

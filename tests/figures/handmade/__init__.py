@@ -9,6 +9,9 @@ from handmade.of_maps import memory_decay as memory_decay
 from handmade.of_maps import moduli as moduli
 from handmade.of_maps import representable_memory as representable_memory
 from handmade.of_maps import stable_step as stable_step
+from handmade.of_s4 import hippo as hippo
+from handmade.of_s4 import hippo_coefficients as hippo_coefficients
+from handmade.of_s4 import spring as spring
 from handmade.parts import AXES as AXES
 from handmade.parts import MAPS as MAPS
 from handmade.parts import OUTCOMES as OUTCOMES

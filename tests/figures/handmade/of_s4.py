@@ -1,0 +1,39 @@
+"""What S4 begins with."""
+
+import numpy as np
+
+from handmade.parts import dataset, described
+
+
+def spring(**sizes):
+    def wave(time, **_):
+        return 0.01 * np.sin(0.2 * time)
+
+    names = {"force": "N", "position": "m", "convolved_position": "m"}
+    made = {name: (("seed", "time"), wave, described(name, units)) for name, units in names.items()}
+    return dataset(made, {"seed": (0,), **sizes})
+
+
+def hippo(**sizes):
+    cells = ("seed", "system", "moment")
+
+    def seen(moment, time, **_):
+        return np.where(time < 30 + 20 * moment, np.sin(0.3 * time), np.nan)
+
+    def part(system, state, time, **_):
+        return (1 + system) * np.cos(0.05 * state * time)
+
+    return dataset(
+        {
+            "series": (("seed", "time"), lambda time, **_: np.sin(0.3 * time), described("series")),
+            "coefficient": ((*cells, "state"), lambda state, **_: 1.0 - state, described("coefficient")),
+            "reconstruction": ((*cells, "time"), seen, described("series")),
+            "component": (("seed", "system", "state", "time"), part, described("component")),
+            "error": (cells, lambda system, **_: 0.1 + system, described("error")),
+            "recent_error": (cells, lambda system, **_: 0.2 + system, described("error")),
+        },
+        {"seed": (0,), **sizes},
+    )
+
+
+hippo_coefficients = hippo
