@@ -15,20 +15,26 @@ def resamples(seeds: int, number: int = RESAMPLES) -> xr.DataArray:
 
 
 def median_of_resamples(values: xr.DataArray) -> xr.DataArray:
-    """Return the median over the seeds of each resample, along `resample` in place of `seed`; infinities are values."""
+    """Return the median over the seeds of each resample, along `resample` in place of `seed`.
+
+    Infinities are values; NaN is none, and the median of no value is NaN.
+    """
     drawn = values.isel(seed=resamples(values.sizes["seed"])).drop_vars("seed", errors="ignore")
-    ordered = np.sort(drawn.transpose(..., "draw").values, axis=-1)
-    low, high = (ordered.shape[-1] - 1) // 2, ordered.shape[-1] // 2
+    ordered = np.sort(drawn.transpose(..., "draw").values, axis=-1)  # NaN at the end
+    counted = np.maximum((~np.isnan(ordered)).sum(axis=-1, keepdims=True), 1)
+    low, high = (np.take_along_axis(ordered, place, axis=-1)[..., 0] for place in ((counted - 1) // 2, counted // 2))
     with np.errstate(invalid="ignore"):
-        middle = np.where(ordered[..., low] == ordered[..., high], ordered[..., low],
-                          (ordered[..., low] + ordered[..., high]) / 2)  # fmt: skip
+        middle = np.where(low == high, low, (low + high) / 2)
     return drawn.isel(draw=0, drop=True).copy(data=middle.reshape(drawn.isel(draw=0).shape))
 
 
 def interval(values: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return the ends of the interval that holds 95% of the values along `resample`, each of them one of the values."""
-    tail = (1 - LEVEL) / 2
+    """Return the ends of the interval that holds 95% of the values along `resample`, each of them one of the values.
+
+    Resamples without a value are left out; NaN where none has one.
+    """
+    tail, some = (1 - LEVEL) / 2, values.notnull().any("resample")
     return tuple(
-        values.quantile(level, "resample", method=method, skipna=False).drop_vars("quantile")
+        values.where(some, 0.0).quantile(level, "resample", method=method).drop_vars("quantile").where(some)
         for level, method in ((tail, "lower"), (1 - tail, "higher"))
     )

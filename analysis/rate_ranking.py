@@ -20,31 +20,31 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
     Returns:
         The median over seeds and its interval; the rank of the maps by it (1 the largest) and the interval of the rank;
         how often a map is first, ties counted for each, when the seeds are drawn again; and the median over seeds of
-        the rate over that of the first map, with its interval.
+        the rate over that of the first map, with its interval. A map whose median is 0 has rank 0 and is never first;
+        seeds in which neither map of a ratio has a stable rate are left out of it, NaN where none is left.
     """
     rates = dataset["largest_stable_learning_rate"]
     known = rates.notnull()
-    complete = rates.where(known, 0.0)
-    drawn = median_of_resamples(complete)
-    ranks = (drawn.rename(parameterization="other") > drawn).sum("other") + 1
-    first = complete.isel(parameterization=0, drop=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gain = (complete / first.where(first > 0)).where(known)
-    gain_complete = gain.fillna(np.inf)
+    drawn = median_of_resamples(rates.where(known, 0.0))
+    some = drawn > 0
+    above = (drawn.rename(parameterization="other") > drawn).sum("other")
+    ranks = (above + 1).where(some, drawn.sizes["parameterization"])
     low, high = interval(drawn)
-    low_rank, high_rank = interval(ranks)
-    low_gain, high_gain = interval(median_of_resamples(gain_complete))
+    low_rank, high_rank = (end.where(some.any("resample"), 0) for end in interval(ranks))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gain = rates / rates.isel(parameterization=0, drop=True)
+    low_gain, high_gain = interval(median_of_resamples(gain))
     middle = median(rates, known)
     result = xr.Dataset(
         {
             "median_largest_rate": middle,
             "low_largest_rate": low,
             "high_largest_rate": high,
-            "rank": rank(middle),
+            "rank": rank(middle.where(middle > 0)),
             "low_rank": low_rank.astype(np.int32),
             "high_rank": high_rank.astype(np.int32),
-            "first_share": (ranks == 1).mean("resample"),
-            "gain": gain_complete.median("seed"),
+            "first_share": (some & (above == 0)).mean("resample"),
+            "gain": median(gain, gain.notnull()),
             "low_gain": low_gain,
             "high_gain": high_gain,
             "seeds": known.sum("seed").astype(np.int32),

@@ -53,7 +53,7 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
             "smallest_largest_rate": largest.where(known).min("seed"),
             "greatest_largest_rate": largest.where(known).max("seed"),
             "seeds_of_largest_rate": known.sum("seed").astype(np.int32),
-            "rank": rank(middle),
+            "rank": rank(middle.where(middle > 0)),
             "stable_share": share,
             "stable_share_error": (share * (1 - share) / seeds.where(seeds > 0)) ** 0.5,
             "seeds": seeds.astype(np.int32),

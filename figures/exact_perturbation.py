@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from stablessm.plotting import style
-from stablessm.plotting.panels import circumstances, grid, legend, panels, title
+from stablessm.plotting.panels import blocks, circumstances, legend, panels, title
 
 NEEDS = ("parameterization", "extent", "width", "stability_radius")
 READS = ("raw", "exact_radius")
@@ -39,40 +39,29 @@ def draw(raw: xr.Dataset, found: xr.Dataset) -> Figure:
     """
     data = raw.median("seed", keep_attrs=True)
     maps = data["parameterization"].values.tolist()
-    columns = min(len(maps), _MOST_COLUMNS)
     rows = [
-        (panel, extent, blocks)
+        (panel, extent, moved)
         for panel in panels(data, _ALONG)
-        for blocks in data["perturbed"].values.tolist()
+        for moved in data["perturbed"].values.tolist()
         for extent in data["extent"].values.tolist()
     ]
-    lines_of_maps = -(-len(maps) // columns)
-    size = max(5.4, 0.9 + 2.4 * columns), 1.6 + 0.25 * len(maps) + 2.0 * len(rows) * lines_of_maps
+    deep = -(-len(maps) // _MOST_COLUMNS)  # rows of one panel's maps
+    size = max(5.4, 0.9 + 2.4 * -(-len(maps) // deep)), 1.6 + 0.25 * len(maps) + 2.0 * len(rows) * deep
     figure = Figure(figsize=size, layout="constrained")
     lines = [circumstances(raw, (*_ALONG, "seed")), *reading(found)]
     words = [line for one in lines for line in textwrap.wrap(one, int(size[0] / _LETTER))]
     figure.suptitle("\n".join(words), x=0.01, ha="left", fontsize=7.5, color="0.25")
     colours = _colours(data["width"].values)
-    every = grid(figure, len(rows) * lines_of_maps * columns, columns=columns, sharex=True, sharey=True)
-    used = []
-    for number, (panel, extent, blocks) in enumerate(rows):
-        start = number * lines_of_maps * columns
-        for axes, label in zip(every[start:], maps, strict=False):
-            _panel(axes, panel.data.sel(parameterization=label, extent=extent, perturbed=blocks), colours)
-            title(axes, ", ".join(filter(None, (f"{style.text(label)}: {blocks}", extent, panel.title))))
-            used.append(axes)
-    for axes in set(every) - set(used):
-        axes.remove()
-    for place, axes in enumerate(used):
-        if place % len(maps) % columns == 0:
-            axes.set_ylabel(style.label(data["perturbation_error"]))
-        if place + columns >= len(used):
-            axes.tick_params(labelbottom=True)
-            axes.set_xlabel(style.label(data["beta"]))
-    used[0].set_xscale("log")
-    used[0].set_yscale("log")
-    used[0].set_ylim(_LOWEST, _HIGHEST)
-    used[0].minorticks_off()
+    names = {"x": style.label(data["beta"]), "y": style.label(data["perturbation_error"])}
+    every = blocks(figure, len(rows), len(maps), columns=_MOST_COLUMNS, **names)
+    for (panel, extent, moved), row in zip(rows, every, strict=True):
+        for axes, label in zip(row, maps, strict=True):
+            _panel(axes, panel.data.sel(parameterization=label, extent=extent, perturbed=moved), colours)
+            title(axes, ", ".join(filter(None, (f"{style.text(label)}: {moved}", extent, panel.title))))
+    every[0][0].set_xscale("log")
+    every[0][0].set_yscale("log")
+    every[0][0].set_ylim(_LOWEST, _HIGHEST)
+    every[0][0].minorticks_off()
     legend(figure, _keys(data, colours))
     return figure
 
@@ -144,7 +133,7 @@ def _decided(data: xr.Dataset) -> str:
     if str(data["extent"].values) == "infinite" and np.isfinite(radius).all():
         moved = "shifts left with m, as published" if radius[-1] < 0.9 * radius[0] else "does not shift with m"
         return f"infinite from beta = {radius[0]:.2g} ({narrow}) to {radius[-1]:.2g} ({wide}) on: {moved}"
-    parts = [_moved(data.sel(perturbed=blocks), narrow, wide) for blocks in data["perturbed"].values]
+    parts = [_moved(data.sel(perturbed=one), narrow, wide) for one in data["perturbed"].values]
     parts = [one for one in parts if one]
     if str(data["extent"].values) == "finite":
         published = data["published_explosion_beta"].values
@@ -159,12 +148,12 @@ def _decided(data: xr.Dataset) -> str:
 
 
 def _moved(data: xr.Dataset, narrow: str, wide: str) -> str:
-    blocks, errors = str(data["perturbed"].values), data["reference_error"].values
+    moving, errors = str(data["perturbed"].values), data["reference_error"].values
     first, last = (float(data["explosion_beta"][place]) for place in (0, -1))
     if np.isfinite([first, last]).all():
         moved = "shifts left with m" if last < 0.9 * first else "does not shift"
-        return f"{blocks} weights: passes 1e6 at beta = {first:.2g} ({narrow}) and {last:.2g} ({wide}), {moved}"
+        return f"{moving} weights: passes 1e6 at beta = {first:.2g} ({narrow}) and {last:.2g} ({wide}), {moved}"
     if np.isfinite(errors).all():
         moved = float(data["reference_beta"])
-        return f"{blocks} weights moved by {moved:.2g}: {errors[0]:.2g} ({narrow}) to {errors[-1]:.2g} ({wide})"
+        return f"{moving} weights moved by {moved:.2g}: {errors[0]:.2g} ({narrow}) to {errors[-1]:.2g} ({wide})"
     return ""

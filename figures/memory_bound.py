@@ -12,6 +12,7 @@ from stablessm.plotting.panels import caption, legend, panels, title
 
 READS = ("raw",)
 NEEDS = (
+    "seed",
     "activation",
     "layer",
     "time",
@@ -37,12 +38,13 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 def draw(raw: xr.Dataset) -> Figure:
     """Draw a panel for each number of layers, a row for each combination of what else was swept.
 
-    The bounds are those of the first activation; all with the same Lipschitz constant share them.
+    Medians over the seeds. The bounds are those of the first activation; all with the same Lipschitz constant share
+    them.
 
     Args:
         raw: dataset of the measurement `memory_bound`.
     """
-    raw = raw[_SHOWN]
+    raw = raw[_SHOWN].median("seed", keep_attrs=True)
     rows = panels(raw, _ALONG)
     labels = raw["activation"].values
     colours = dict(zip(labels, _COLOURS * len(labels), strict=False))

@@ -10,13 +10,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from stablessm.plotting import style
-from stablessm.plotting.panels import caption, grid, legend, panels, title
+from stablessm.plotting.panels import blocks, caption, legend, panels, title
 
 NEEDS = ("parameterization", "width", "seed", "error_horizon")
 READS = ("raw", "perturbation_radius")
 _ALONG = ("parameterization", "width", "seed", "error_horizon", "repeat", "beta", "state")
 _CURVES = ["largest_perturbation_error"]
-_MOST_COLUMNS = 4
+_MOST_COLUMNS = 5
 _THRESHOLD = 1e6
 _HIGHEST = 1e9
 _LETTERS = 26  # in a line of a panel
@@ -37,30 +37,21 @@ def draw(raw: xr.Dataset, radius: xr.Dataset) -> Figure:
     data = raw[_CURVES]
     found, marks = panels(data, _ALONG), panels(radius, _ALONG)
     maps = data["parameterization"].values
-    columns = min(len(maps), _MOST_COLUMNS)
-    rows = -(-len(maps) // columns) * len(found)
-    figure = Figure(figsize=(max(4.4, 0.7 + 2.35 * columns), 1.3 + 2.1 * rows), layout="constrained")
+    deep = -(-len(maps) // _MOST_COLUMNS)  # rows of one panel's maps
+    size = max(4.4, 0.7 + 2.35 * -(-len(maps) // deep)), 1.3 + 2.1 * deep * len(found)
+    figure = Figure(figsize=size, layout="constrained")
     caption(figure, data, _ALONG)
-    every = grid(figure, rows * columns, columns=columns, sharex=True, sharey=True)
+    names = {"x": style.label(data["beta"]), "y": style.label(data["largest_perturbation_error"])}
+    every = blocks(figure, len(found), len(maps), columns=_MOST_COLUMNS, **names)
     colours = _colours(data["width"].values)
-    used, published = [], _published_in(radius)
-    for panel, mark in zip(found, marks, strict=True):
-        start = len(used) + -len(used) % columns
-        for axes, label in zip(every[start:], maps, strict=False):
+    published = _published_in(radius)
+    for panel, mark, row in zip(found, marks, every, strict=True):
+        for axes, label in zip(row, maps, strict=True):
             _panel(axes, panel.data.sel(parameterization=label), colours)
             _marks(axes, mark.data.sel(parameterization=label), colours, published)
             _name(axes, style.text(label))
             title(axes, panel.title)
-            used.append(axes)
-    for axes in set(every) - set(used):
-        axes.remove()
-    for place, axes in enumerate(used):
-        if place % columns == 0:
-            axes.set_ylabel(style.label(data["largest_perturbation_error"]))
-        if place + columns >= len(used):
-            axes.tick_params(labelbottom=True)
-            axes.set_xlabel(style.label(data["beta"]))
-    _scales(used[0], data)
+    _scales(every[0][0], data)
     legend(figure, _keys(data, radius, colours))
     return figure
 

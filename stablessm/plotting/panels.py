@@ -82,6 +82,34 @@ def grid(figure: Figure, number: int, *, columns: int, **shared: Any) -> list[An
     return list(axes[:number])
 
 
+def blocks(figure: Figure, number: int, each: int, *, columns: int, x: str, y: str) -> list[list[Axes]]:
+    """Return the panels of `number` blocks one below the other, each of `each` panels in rows of nearly one length.
+
+    All share their axes; what lies at the left edge or has no panel below it is labelled.
+
+    Args:
+        figure: where.
+        number: of blocks.
+        each: panels in a block.
+        columns: most panels in a row.
+        x: label below.
+        y: label at the left.
+    """
+    deep = -(-each // columns)
+    columns = -(-each // deep)
+    every = figure.subplots(deep * number, columns, squeeze=False, sharex=True, sharey=True)
+    held = [[row % deep * columns + column < each for column in range(columns)] for row in range(deep * number)]
+    for (row, column), axes in np.ndenumerate(every):
+        if not held[row][column]:
+            axes.remove()
+        if column == 0:
+            axes.set_ylabel(y)
+        if row + 1 == len(held) or not held[row + 1][column]:
+            axes.set_xlabel(x)
+            axes.tick_params(labelbottom=True)
+    return [list(every[start : start + deep].ravel()[:each]) for start in range(0, len(every), deep)]
+
+
 def title(axes: Axes, words: str) -> None:
     """Write the title of a panel, broken into lines as its width asks for; call it when all panels are there."""
     columns = axes.get_subplotspec().get_gridspec().ncols

@@ -52,7 +52,7 @@ def test_largest_rate_is_the_top_of_the_first_unbroken_run():
     assert found["largest_stable_learning_rate"].values.ravel().tolist() == [100.0, 1.0, 0.0, 1000.0, 1.0]
     assert words(found["reach"]) == ["next_unstable", "next_unstable", "none_stable", "last_stable", "next_unstable"]
     assert words(found["reentry"]) == ["no", "yes", "no", "no", "no"]
-    assert found["rank"].values.tolist() == [2, 3, 5, 1, 3]
+    assert found["rank"].values.tolist() == [2, 3, 0, 1, 3]
     assert words(found["common_outcome"])[4:8] == ["converged", "nonfinite", "step_limit", "step_limit"]
 
 
@@ -297,6 +297,18 @@ def test_ranking_by_the_largest_rate_counts_seeds():
     assert found["rank"].values.tolist() == [3, 1, 2] and found["gain"].values.tolist() == [1, 4, 2]
     assert found["first_share"].values[0] == 0 and 0.5 < found["first_share"].values[1] < 1
     assert found["high_largest_rate"].values.tolist() == [1, 4, 9]
+
+
+def test_a_map_without_a_stable_rate_has_no_rank_and_no_gain():
+    rates = np.array([[0.0] * 3, [0] * 3, [0, 2, 2]])[..., None]
+    data = with_values(outcomes(np.ones(rates.shape)), largest_stable_learning_rate=rates).squeeze("learning_rate")
+    found = reduced("rate_ranking", data)
+    assert found["rank"].values.tolist() == found["low_rank"].values.tolist() == [0, 0, 1]
+    assert found["high_rank"].values[2] in (1, 3)  # last where the seeds without a stable rate are drawn most
+    np.testing.assert_array_equal(found["gain"], [np.nan, np.nan, np.inf])  # 0/0 is no ratio
+    assert found["first_share"].values[:2].tolist() == [0, 0] and 0.5 < found["first_share"].values[2] < 1
+    none = reduced("rate_ranking", data.isel(parameterization=slice(2)))
+    assert not none["rank"].any() and not none["high_rank"].any() and not none["first_share"].any()
 
 
 def test_an_error_that_is_infinite_at_once_explodes_at_the_stability_radius():

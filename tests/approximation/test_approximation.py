@@ -76,6 +76,18 @@ def test_best_fits_are_stationary_with_positive_amplitudes(fits):
         assert (modes.amplitude > 0).all()
 
 
+@pytest.mark.slow
+def test_no_mode_is_added_to_fit_rounding():
+    """Asked for more modes than float64 determines, the fit keeps fewer, none of them with the opposite sign."""
+    fewer, most = best_fits(WHOLE, POLYNOMIAL, (64, 128))
+    size = np.sqrt(WHOLE.square(POLYNOMIAL))
+    assert len(fewer.decay) == 64 < len(most.decay) < 128
+    assert WHOLE.error(POLYNOMIAL, most) < 1e-12 * size < WHOLE.error(POLYNOMIAL, fewer)
+    for modes in (fewer, most):
+        assert (modes.amplitude > 0).all()
+        assert (modes.amplitude / modes.decay).max() < 1  # no mode outweighs the target's own tail
+
+
 def test_error_and_slowest_decay_fall_by_their_laws(fits):
     """The point of it all: over an infinite horizon the slowest of m best modes goes to the boundary."""
     errors = np.array([WHOLE.error(POLYNOMIAL, one) for one in fits])

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from stablessm import datasets
 from stablessm.datasets import DatasetWriteError
 from stablessm.plotting import style
-from stablessm.plotting.panels import caption, circumstances, panels
+from stablessm.plotting.panels import blocks, caption, circumstances, panels
 from stablessm.plotting.saving import FORMATS, drawn, save
 
 SCRIPT = """
@@ -121,6 +121,23 @@ def test_labels():
     variable = xr.DataArray(1.0, attrs={"long_name": "cost, where there is one", "units": "$"})
     assert style.label(variable) == r"cost [\$]"
     assert style.text("a" * 100).endswith("…") and len(style.text("a" * 100)) == 40
+
+
+@pytest.mark.parametrize(("each", "columns", "rows"), [(5, 4, 2), (4, 4, 1), (7, 3, 3), (1, 4, 1)])
+def test_blocks_of_panels_do_not_overlap(each, columns, rows):
+    figure = Figure()
+    found = blocks(figure, 3, each, columns=columns, x="below", y="left")
+    places = [axes.get_subplotspec().num1 for block in found for axes in block]
+    assert len(set(places)) == len(places) == 3 * each == len(figure.axes)
+    assert [len(block) for block in found] == [each] * 3
+    wide = -(-each // rows)
+    for block in found:
+        first = block[0].get_subplotspec().num1
+        assert first % wide == 0  # a block begins a row
+        for place, axes in enumerate(block):
+            assert bool(axes.get_ylabel()) == (place % wide == 0)
+            below = [other for other in places if other == axes.get_subplotspec().num1 + wide]
+            assert bool(axes.get_xlabel()) == (not below)
 
 
 def test_panels_cover_every_combination():
