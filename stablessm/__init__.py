@@ -16,6 +16,7 @@ _HOMES = {
     "gradient_ratio": "stablessm.measurements.own_weights",
     "verify": "stablessm.theory",
     "run_sweep": "stablessm.sweeps",
+    "sample": "stablessm.runs",
     "train": "stablessm.runs",
 }
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "evaluate",
     "gradient_ratio",
     "run_sweep",
+    "sample",
     "train",
     "verify",
 ]

@@ -20,6 +20,7 @@ from stablessm.cli.listing import list_
 from stablessm.cli.merge import merge
 from stablessm.cli.reproduce import reproduce
 from stablessm.cli.run import run
+from stablessm.cli.sample import sample
 from stablessm.cli.show import show
 from stablessm.cli.train import train
 from stablessm.cli.verify import verify
@@ -64,6 +65,7 @@ app.command()(merge)
 app.command()(reproduce)
 app.command()(train)
 app.command()(evaluate)
+app.command()(sample)
 app.command()(bench)
 app.add_typer(data)
 

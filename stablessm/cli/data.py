@@ -15,7 +15,7 @@ from stablessm.cli.data_folder import DataFolder, use_data_folder
 from stablessm.data.registry import FOLDER_VARIABLE, KINDS
 
 if TYPE_CHECKING:
-    from stablessm.data.records import Classification, Language, Series
+    from stablessm.data.records import Classification, Language, Sequences, Series
     from stablessm.data.registry import DataSet
 
 app = typer.Typer(name="data", rich_markup_mode=None)
@@ -174,16 +174,17 @@ def _size(count: int) -> str:
     return f"{count / 1e6:.1f} MB"
 
 
-def _described(record: Classification | Language | Series) -> str:
+def _described(record: Classification | Sequences | Language | Series) -> str:
     """Return what a loaded set holds, in a line."""
-    from stablessm.data.records import Classification, Language
+    from stablessm.data.records import Classification, Language, Sequences
 
-    if isinstance(record, Classification):
+    if isinstance(record, Classification | Sequences):
         rows = ", ".join(f"{len(getattr(record, one).inputs)} {one}" for one in ("train", "validation", "test"))
         steps = record.train.inputs.shape[1]
         step = f"tokens of {record.tokens}" if record.tokens else f"steps of {record.features} features"
         most = "up to " if record.train.lengths is not None else ""
-        told = f"{rows} rows of {most}{steps} {step}, {len(record.classes)} classes"
+        told = f"{rows} rows of {most}{steps} {step}"
+        told += f", {len(record.classes)} classes" if isinstance(record, Classification) else ""
     else:
         parts = ", ".join(f"{len(getattr(record, one))} {one}" for one in ("train", "validation", "test"))
         language = isinstance(record, Language)

@@ -76,6 +76,13 @@ def _formats(given: list[str] | None) -> list[str]:
     return wanted
 
 
+def still_formats(given: list[str] | None) -> list[str]:
+    """Return the formats asked for that do not move, for what never does."""
+    from stablessm.plotting.saving import FORMATS
+
+    return [one for one in _formats(given) if one in FORMATS]
+
+
 def _draw_benchmarks(where: Places, formats: list[str], out: Path | None) -> list[Path]:
     """Draw what `stablessm bench` stored."""
     from stablessm import datasets

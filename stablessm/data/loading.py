@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from stablessm.data.catalogue import DATA_SETS
-from stablessm.data.records import Classification, Language, Series
+from stablessm.data.continued import asks_next, continued
+from stablessm.data.records import Classification, Language, Sequences, Series
 from stablessm.data.registry import DataError
 
 _LOADERS = {  # format of the files -> where its loader is
@@ -26,26 +27,41 @@ _OF_FILES = {".txt": "text:load_text", ".csv": "series_csv:load_csv", ".ts": "se
 _WITHOUT_FILES = {"digits": "images:load_image_sequences", "recall": "recall:load_recall"}
 
 
-def load(name: str | Path, folder: str | Path | None = None, **options: Any) -> Classification | Language | Series:
+def load(
+    name: str | Path, folder: str | Path | None = None, **options: Any
+) -> Classification | Sequences | Language | Series:
     """Load a data set, ready to take batches of.
 
     Args:
         name: key of `DATA_SETS`, or the path of a .txt, .csv or .ts file.
         folder: where the user keeps data; the environment variable STABLESSM_DATA by default.
         options: those of the loader: `sequence`, `pool` of images, `tokenizer` of texts, `length` of recall, `form` of
-            recordings, `validation` and `seed` of what has classes, and so on.
+            recordings, `validation` and `seed` of what has classes, and so on; and `ask` of images and recordings:
+            "class", or "next" for rows of tokens that are asked what comes next.
 
     Raises:
         DataError: an unknown set or option, missing, damaged or foreign files, or an option out of range.
     """
     name = str(name)
     loader = _loader(name)
-    legal = inspect.signature(loader).parameters
+    continues = name in DATA_SETS and DATA_SETS[name].kind in ("images", "audio")
+    legal = [one for one in inspect.signature(loader).parameters if one not in ("name", "folder")]
+    legal += ["ask"] * continues
     for option in options:
-        if option not in legal or option in ("name", "folder"):
-            names = ", ".join(one for one in legal if one not in ("name", "folder")) or "none"
-            raise DataError(f"{name!r} has no option {option!r}; its options are: {names}")
-    return loader(**options) if name == "recall" else loader(name, folder, **options)
+        if option not in legal:
+            raise DataError(f"{name!r} has no option {option!r}; its options are: {', '.join(legal) or 'none'}")
+    next_ = continues and asks_next(options.pop("ask", "class"))
+    record = loader(**options) if name == "recall" else loader(name, folder, **options)
+    return continued(record, _shape(name, options.get("pool", 1))) if next_ else record
+
+
+def _shape(name: str, pool: int) -> tuple[int, ...]:
+    """Rows, columns and channels of the images of a set; of recordings nothing."""
+    known = DATA_SETS[name]
+    if known.kind == "audio":
+        return ()
+    rows, columns, *rest = known.shape or (8, 8)
+    return rows // pool, columns // pool, *rest
 
 
 def _loader(name: str) -> Callable[..., Any]:

@@ -97,6 +97,26 @@ def read_wav(path: Path, content: bytes) -> np.ndarray:
     return np.frombuffer(raw, "<i2").astype(np.float32) / 2**15
 
 
+def wav_bytes(sound: np.ndarray) -> bytes:
+    """Return the content of a wav file, one channel of 16 bits at 8 kHz, as `read_wav` takes it.
+
+    Args:
+        sound: values in [-1, 1], shape (time,); what is beyond is cut.
+
+    Example:
+        >>> read_wav(Path("one.wav"), wav_bytes(np.array([0.5, -1.0]))).tolist()
+        [0.5, -1.0]
+    """
+    samples = np.clip(np.rint(np.asarray(sound, np.float64) * 2**15), -(2**15), 2**15 - 1).astype("<i2")
+    content = io.BytesIO()
+    with wave.open(content, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes(samples.tobytes())
+    return content.getvalue()
+
+
 def _named(file: File) -> tuple[int, int]:
     """Return the digit and the index that a name tells."""
     match = _NAME.fullmatch(file.path.name)

@@ -17,7 +17,8 @@ class Examples(NamedTuple):
     """Rows of a data set.
 
     Attributes:
-        inputs: shape (rows, time, features), uint8 for pixels from 0 to 255; or (rows, time) of tokens, never uint8.
+        inputs: shape (rows, time, features), uint8 for pixels from 0 to 255; or (rows, time) of tokens, uint8 where
+            these are pixels themselves (`Sequences`).
         targets: what is asked of each row, shape (rows, ...).
         lengths: steps of each row that count, shape (rows,); None where all do.
     """
@@ -70,6 +71,29 @@ class Classification:
     def features(self) -> int:
         """Features of a step; 0 for tokens."""
         return 0 if self.tokens else self.train.inputs.shape[2]
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """Rows of tokens that are asked what comes next: pixels of images, levels of recordings; targets are the inputs.
+
+    Attributes:
+        name: of the set.
+        train: rows to train on, shape (rows, time), with their lengths where these differ.
+        validation: a part of the published training rows, held out by a seed.
+        test: the published test rows.
+        tokens: number of levels.
+        source: what was read.
+        shape: rows, columns and channels of an image; empty for recordings.
+    """
+
+    name: str
+    train: Examples
+    validation: Examples
+    test: Examples
+    tokens: int
+    source: Source
+    shape: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

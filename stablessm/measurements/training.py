@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -71,8 +72,10 @@ class TrainingSettings(Settings):
     activations: Literal["float32", "bfloat16"] = "float32"
 
 
-def metric_of(data: str) -> str:
+def metric_of(data: str, options: Mapping[str, Any]) -> str:
     """Return the name of the metric that a data set is scored by, known before it is read."""
+    if options.get("ask") == "next":
+        return "bits_per_dimension"
     suffix = Path(data).suffix.lower()
     if data in _TEXTS or suffix == ".txt":
         return "bits_per_character"
@@ -80,7 +83,7 @@ def metric_of(data: str) -> str:
 
 
 def _variables(settings: TrainingSettings) -> dict[str, Variable]:
-    metric = metric_of(settings.data)
+    metric = metric_of(settings.data, settings.options)
     shown = metric.replace("_", " ")
     return {
         **outcome_variables(),

@@ -5,7 +5,13 @@ from typing import Any as _Any
 from stablessm.runs.declaration import Declaration as Declaration
 from stablessm.runs.declaration import RunError as RunError
 
-_HOMES = {"TrainingResult": "training", "evaluate": "evaluation", "load_declaration": "reading", "train": "training"}
+_HOMES = {
+    "TrainingResult": "training",
+    "evaluate": "evaluation",
+    "load_declaration": "reading",
+    "sample": "sampling",
+    "train": "training",
+}
 
 
 def __getattr__(name: str) -> _Any:

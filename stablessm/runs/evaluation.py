@@ -6,13 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import jax
-
 from stablessm.runs.declaration import Declaration, RunError
-from stablessm.runs.record import empty
-from stablessm.runs.setup import ready
+from stablessm.runs.restoring import restored
 from stablessm.tasks.scores import Scores, summary
-from stablessm.training import checkpoints
 
 
 @dataclass(frozen=True)
@@ -57,28 +53,9 @@ def evaluate(
         CheckpointError: the file is damaged or foreign, or of an architecture or precision that this is not.
         RunError: it cannot be read, or the data are not those it was trained on.
     """
-    path = Path(checkpoint)
     if split not in ("test", "validation"):
         raise RunError(f"--split must be test or validation, but got {split!r}")
-    try:
-        made_of = checkpoints.made_of(path)
-    except OSError as error:
-        raise RunError(f"the checkpoint '{path}' cannot be read: {error.strerror or error}") from None
-    try:
-        declaration = Declaration(**made_of["declaration"])
-    except (KeyError, TypeError, ValueError):
-        raise checkpoints.CheckpointError(f"the checkpoint {path} is of no training run that is known here") from None
-    run = ready(declaration, data=data, device=device)
-    if made_of.get("data") != run.made_of["data"]:
-        raise RunError(
-            f"the checkpoint '{path}' was trained on other files of {declaration.data!r} than those in "
-            f"'{run.task.source.place}'"
-        )
+    run, model, step, steps = restored(checkpoint, data=data, device=device)
     with run.on_device():
-        like = empty(run.training.start, declaration, run.layers)
-        record = checkpoints.load(path, like, run.made_of)
-        model = run.training.model(record.state._replace(parameters=jax.tree.map(jax.numpy.asarray, record.best)))
         scores = summary(run.task, split, *run.score(model, run.rows(split)))
-    return Evaluation(
-        declaration, split, run.task.metric, scores, run.task.classes, int(record.best_step), int(record.state.step)
-    )
+    return Evaluation(run.declaration, split, run.task.metric, scores, run.task.classes, step, steps)

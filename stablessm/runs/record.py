@@ -116,7 +116,7 @@ def dataset_of(
     looks = np.isfinite(record.validation_metric)
     rate = jax.vmap(learning_rate(declaration.recipe))(jnp.asarray(kept // declaration.recipe.accumulate))
     origin = origin or Origin(-1, "")
-    metric = {"accuracy": "accuracy", "bits_per_character": "bits per character"}.get(task.metric, "mean squared error")
+    metric = task.metric.replace("_", " ")
 
     def variable(dims: Any, values: Any, long_name: str, units: str = "1", **more: Any) -> Any:
         return dims, values, {"units": units, "long_name": long_name, **more}
@@ -140,7 +140,7 @@ def dataset_of(
                                         "loss on the validation rows", units),
             f"validation_{task.metric}": variable("validation_step", np.asarray(record.validation_metric)[looks],
                                                   f"{metric} on the validation rows",
-                                                  "bit" if task.metric == "bits_per_character" else "1"),
+                                                  "bit" if task.metric.startswith("bits") else "1"),
             "best_step": variable((), np.int32(record.best_step), "steps before the best look at the validation rows"),
         },
         {

@@ -118,11 +118,11 @@ def outputs(model: Network, x: Array, length: Array | None, key: Array | None) -
 
     Args:
         model: the network.
-        x: a row of the data set, pixels as bytes.
+        x: a row of the data set, pixels as bytes or as the tokens that these are.
         length: steps that count; None for all.
         key: of dropout; None for none.
     """
-    values = as_values(x)
+    values = x.astype(jnp.int32) if model.has_tokens else as_values(x)  # pixels as tokens are bytes, too
     if jnp.issubdtype(values.dtype, jnp.floating):
         values = values.astype(model.encoder.weight.dtype)
     counts = model.purpose == "classification" or not model.is_causal
@@ -144,7 +144,9 @@ def row_losses(task: Task, model: Network, rows: Examples, keys: Array | None) -
         if task.purpose == "next_value":
             return jnp.square(y - target).mean(), jnp.bool_(False)
         if task.purpose == "language":
-            return optax.softmax_cross_entropy_with_integer_labels(y, target).mean(), jnp.bool_(False)
+            losses = optax.softmax_cross_entropy_with_integer_labels(y, target.astype(jnp.int32))
+            counts = True if length is None else jnp.arange(len(x)) < length
+            return losses.mean(where=counts), jnp.bool_(False)
         if model.purpose != "classification":  # it answers at every step, and the last one counts
             y = y[(len(x) if length is None else length) - 1]
         return optax.softmax_cross_entropy_with_integer_labels(y, target), jnp.argmax(y) == target

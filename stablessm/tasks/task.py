@@ -5,9 +5,11 @@ r"""A data set with a question: what a network is asked about it, and how its an
 | labelled series | its class | cross-entropy | accuracy |
 | recall | the value of the key that stands last | cross-entropy | accuracy |
 | text | what follows, at every step | cross-entropy | bits per character |
+| pixels, samples of sound as tokens | the next one, at every step | cross-entropy | bits per dimension |
 | one long series | the next value, at every step | mean squared error | mean squared error |
 
-Bits per character are nats per token, times tokens per character, over ln 2. Rows of texts and series begin anew: the
+Bits per character are nats per token, times tokens per character, over ln 2; bits per dimension those per pixel or
+sample, the mean over rows of the mean over the steps of each that count. Rows of texts and series begin anew: the
 first steps of a row are told without what stands before it.
 """
 
@@ -20,7 +22,7 @@ from typing import Literal
 import numpy as np
 
 from stablessm.data.content import Source
-from stablessm.data.records import Classification, Examples, Language, Series, windows
+from stablessm.data.records import Classification, Examples, Language, Sequences, Series, windows
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
@@ -50,6 +52,9 @@ class Task:
         per_token: characters per token in each split; 1 where that means nothing.
         classes: their names, where there are classes.
         asks_at_the_end: whether the last step says what is asked.
+        shape: rows, columns and channels of an image whose pixels are tokens; empty where there is none.
+        symbol: what a token is, in the name of the metric of a language: a "character", or a "dimension".
+        vocabulary: what each token of a text stands for, in UTF-8.
         source: what was read.
     """
 
@@ -64,11 +69,14 @@ class Task:
     source: Source
     classes: tuple[str, ...] = ()
     asks_at_the_end: bool = False
+    shape: tuple[int, ...] = ()
+    symbol: Literal["character", "dimension"] = "character"
+    vocabulary: tuple[bytes, ...] = ()
 
     @property
     def metric(self) -> str:
         """The metric that is reported."""
-        return METRICS[self.purpose]
+        return f"bits_per_{self.symbol}" if self.purpose == "language" else METRICS[self.purpose]
 
     @property
     def more_is_better(self) -> bool:
@@ -76,7 +84,7 @@ class Task:
         return self.metric == "accuracy"
 
 
-def task_of(record: Classification | Language | Series, *, context: int) -> Task:
+def task_of(record: Classification | Sequences | Language | Series, *, context: int) -> Task:
     """Return the task on a data set.
 
     Args:
@@ -108,6 +116,15 @@ def task_of(record: Classification | Language | Series, *, context: int) -> Task
             record.classes,
             record.name == "recall",
         )
+    if isinstance(record, Sequences):
+        splits = {name: getattr(record, name) for name in SPLITS}
+        for name, part in splits.items():
+            _refuse_ragged(record.name, name, part)
+        counts = np.bincount(_counted(splits["train"]), minlength=record.tokens)
+        return Task(
+            record.name, "language", splits, 0, record.tokens, record.tokens, _entropy(counts),
+            dict.fromkeys(SPLITS, 1.0), record.source, shape=record.shape, symbol="dimension",
+        )  # fmt: skip
     if isinstance(record, Series):
         record = record.standardised()
     splits = {}
@@ -122,7 +139,10 @@ def task_of(record: Classification | Language | Series, *, context: int) -> Task
         lengths = [len(getattr(record, name)) for name in SPLITS]
         per_token = {name: c / n for name, c, n in zip(SPLITS, record.characters, lengths, strict=True)}
         zero = _entropy(np.bincount(record.train, minlength=record.tokens))
-        return Task(record.name, "language", splits, 0, record.tokens, record.tokens, zero, per_token, record.source)
+        return Task(
+            record.name, "language", splits, 0, record.tokens, record.tokens, zero, per_token, record.source,
+            vocabulary=record.vocabulary,
+        )  # fmt: skip
     features = len(record.columns)
     zero = float(np.square(splits["train"].inputs.astype(np.float64)).mean())
     return Task(
@@ -132,12 +152,7 @@ def task_of(record: Classification | Language | Series, *, context: int) -> Task
 
 def _refuse_unfit(name: str, split: str, part: Examples, train: Examples, classes: int) -> None:
     """Refuse rows that a model of the training rows would answer wrongly, or not at all."""
-    from stablessm.training.batches import checked
-
-    try:
-        checked(part)
-    except ValueError as error:
-        raise TaskError(f"{name}, {split}: {error}") from None
+    _refuse_ragged(name, split, part)
     labels = np.asarray(part.targets)
     if labels.min() < 0 or labels.max() >= classes:
         raise TaskError(
@@ -153,6 +168,24 @@ def _refuse_unfit(name: str, split: str, part: Examples, train: Examples, classe
             f"{name}, {split}: rows must have the {train.inputs.shape[1]} steps of training, but have "
             f"{part.inputs.shape[1]}"
         )
+
+
+def _refuse_ragged(name: str, split: str, part: Examples) -> None:
+    """Refuse rows whose parts do not fit one another."""
+    from stablessm.training.batches import checked
+
+    try:
+        checked(part)
+    except ValueError as error:
+        raise TaskError(f"{name}, {split}: {error}") from None
+
+
+def _counted(part: Examples) -> np.ndarray:
+    """Return all tokens that count, in one row."""
+    inputs = np.asarray(part.inputs)
+    if part.lengths is None:
+        return inputs.ravel()
+    return inputs[np.arange(inputs.shape[1]) < np.asarray(part.lengths)[:, None]]
 
 
 def _entropy(counts: np.ndarray) -> float:
