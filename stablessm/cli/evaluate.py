@@ -17,6 +17,9 @@ def evaluate(
     data: DataFolder = None,
     device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
     per_class: Annotated[bool, typer.Option("--per-class", help="The accuracy of each class, too.")] = False,
+    baseline: Annotated[
+        bool, typer.Option("--baseline", help="Of tokens: what counting what follows three of them comes to, too.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Evaluate the weights that the validation rows chose, with the standard error of the metric.
@@ -30,7 +33,7 @@ def evaluate(
     use_data_folder(data)
     from stablessm.runs import evaluate as evaluated
 
-    found = evaluated(checkpoint, split=split, device=device)  # type: ignore[arg-type]
+    found = evaluated(checkpoint, split=split, device=device, baseline=baseline)  # type: ignore[arg-type]
     scores = found.scores
     if as_json:
         finite = {
@@ -46,6 +49,7 @@ def evaluate(
             "metric_name": found.metric,
             **finite,
             **({"per_class": classes} if classes else {}),
+            **({"baseline": found.baseline.metric, "baseline_loss": found.baseline.loss} if found.baseline else {}),
             "step": found.step,
             "steps": found.steps,
         }
@@ -56,6 +60,11 @@ def evaluate(
         f"{scores.metric_error:.4f}, loss {scores.loss:.4f} +- {scores.loss_error:.4f} ({scores.rows} rows; weights of "
         f"step {found.step} of {found.steps}, the best on the validation rows)"
     )
+    if found.baseline:
+        typer.echo(
+            f"  counts of what follows three tokens: {found.metric.replace('_', ' ')} {found.baseline.metric:.4f} +- "
+            f"{found.baseline.metric_error:.4f}, loss {found.baseline.loss:.4f}"
+        )
     if per_class:
         for name, share in zip(found.classes, scores.per_class, strict=False):
             typer.echo(f"  {name}: {f'{share:.4f}' if share <= 1 else 'no rows'}")

@@ -8,6 +8,7 @@ from typing import Literal
 
 from stablessm.runs.declaration import Declaration, RunError
 from stablessm.runs.restoring import restored
+from stablessm.tasks.counts import counted
 from stablessm.tasks.scores import Scores, summary
 
 
@@ -23,6 +24,7 @@ class Evaluation:
         classes: names, in the order of `scores.per_class`.
         step: steps before the weights that were taken, those of the best look at the validation rows.
         steps: steps that were taken in all.
+        baseline: scores of counts of the training rows on the same rows; None where they were not asked for.
     """
 
     declaration: Declaration
@@ -32,6 +34,7 @@ class Evaluation:
     classes: tuple[str, ...]
     step: int
     steps: int
+    baseline: Scores | None = None
 
 
 def evaluate(
@@ -40,6 +43,7 @@ def evaluate(
     data: str | Path | None = None,
     split: Literal["test", "validation"] = "test",
     device: str = "auto",
+    baseline: bool = False,
 ) -> Evaluation:
     """Evaluate the best weights of a run, as its validation rows chose them.
 
@@ -48,8 +52,10 @@ def evaluate(
         data: folder of data sets; the environment variable STABLESSM_DATA by default.
         split: "test" or "validation".
         device: "auto", "cpu" or "gpu".
+        baseline: whether to count, too, what follows three tokens (`tasks.counts`).
 
     Raises:
+        TaskError: counts are asked for where there are no tokens.
         CheckpointError: the file is damaged or foreign, or of an architecture or precision that this is not.
         RunError: it cannot be read, or the data are not those it was trained on.
     """
@@ -58,4 +64,5 @@ def evaluate(
     run, model, step, steps = restored(checkpoint, data=data, device=device)
     with run.on_device():
         scores = summary(run.task, split, *run.score(model, run.rows(split)))
-    return Evaluation(run.declaration, split, run.task.metric, scores, run.task.classes, step, steps)
+    counts = counted(run.task, split) if baseline else None
+    return Evaluation(run.declaration, split, run.task.metric, scores, run.task.classes, step, steps, counts)

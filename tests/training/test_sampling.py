@@ -17,6 +17,7 @@ from stablessm.models.sampling import Drawing, _chosen, continuation, drawn, pri
 from stablessm.runs import RunError, load_declaration, sample
 from stablessm.runs.record import empty
 from stablessm.runs.setup import ready
+from stablessm.tasks.counts import blended, counted
 from stablessm.tasks.scores import row_losses
 from stablessm.tasks.task import task_of
 from stablessm.training import checkpoints
@@ -156,6 +157,15 @@ def test_what_cannot_be_asked_is_said():
         load("digits", ask="next", sequence="permuted")
     with pytest.raises(DataError, match="no option 'ask'"):
         load("recall", ask="next")
+
+
+def test_counts_by_hand_and_on_images(trained):
+    # of three followers 1 and 1 after 0 and 0 after 1; without a context (2 + 2/3)/5 for 1 and (1 + 2/3)/5 for 0
+    found = blended([np.array([0, 0, 1])], np.array([1, 1, 0]), [np.array([0, 1, 2])], np.array([1, 1, 0]), 3)
+    np.testing.assert_allclose(found, [(2 + 8 / 15) / 3, 8 / 15 / 2, 1 / 3])
+    scores = [counted(trained[0].task, "test", order=order) for order in (0, 1, 3)]
+    assert scores[0].loss > scores[1].loss > scores[2].loss and scores[0].rows == 449
+    assert scores[2].metric == pytest.approx(scores[2].loss / np.log(2))
 
 
 def test_levels_and_what_they_stand_for_are_sound(tmp_path):
