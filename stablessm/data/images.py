@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -16,6 +17,7 @@ from stablessm.data.idx import read_idx as read_idx
 from stablessm.data.places import find
 from stablessm.data.records import Classification, Examples
 from stablessm.data.registry import DataError, DataSet
+from stablessm.data.shifts import shifted
 from stablessm.data.splits import held_out, shuffled
 
 _HELD_OUT = 0.25  # of a set that has no official test split
@@ -156,6 +158,7 @@ def load_image_sequences(
     *,
     sequence: Sequence = "pixels",
     pool: int = 1,
+    shift: int = 0,
     validation: float = 0.1,
     seed: int = 0,
 ) -> Classification:
@@ -166,6 +169,7 @@ def load_image_sequences(
         folder: as in `load_images`.
         sequence: "pixels", "rows", or "permuted": pixels in one order for the whole set, kept in the record.
         pool: side of the squares whose means are taken first; 2 makes 14 x 14 of 28 x 28.
+        shift: pixels by which a training image is moved at most, across and down, anew each time it is seen.
         validation: share of the training images that is held out.
         seed: of the validation split.
 
@@ -177,6 +181,8 @@ def load_image_sequences(
     images, source = read_images(name, folder)
     train, test = pooled(images.train, pool), pooled(images.test, pool)
     order = shuffled(train.shape[1] * train.shape[2], _PERMUTATION_SEED) if sequence == "permuted" else None
+    if not isinstance(shift, int) or not 0 <= shift < min(train.shape[1:3]):
+        raise DataError(f"`shift` must be a number of pixels below {min(train.shape[1:3])}, but got {shift!r}")
     known = DATA_SETS[name]
     check_classes(known, images.train_labels)
     kept, held = held_out(images.train_labels, validation, seed)
@@ -189,6 +195,7 @@ def load_image_sequences(
         known.labels,
         source,
         order=order,
+        change=partial(shifted, shape=train.shape[1:3], most=shift, order=order) if shift else None,
     )
 
 

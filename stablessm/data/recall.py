@@ -104,21 +104,37 @@ def _rows(length: int, keys: int, marker: int, seed: Array, split: int, rows: Ar
 
 
 def load_recall(
-    *, rows: int = 4000, validation: int = 500, test: int = 500, length: int = 256, vocabulary: int = 30, seed: int = 0
+    *,
+    rows: int = 4000,
+    validation: int = 500,
+    test: int = 500,
+    length: int = 256,
+    vocabulary: int = 30,
+    seed: int = 0,
+    anew: bool = True,
+    asked: Literal["last", "every"] = "last",
 ) -> Classification:
-    """Return the rows of a recall task, stored; classes are the symbols, so that an answer is a symbol.
+    """Return a recall task; classes are the symbols, so that an answer is a symbol.
 
     Args:
-        rows: to train on.
+        rows: training rows that are stored.
         validation: rows.
         test: rows.
         length: as in `Recall`.
         vocabulary: as in `Recall`.
         seed: as in `Recall`.
+        anew: whether training takes new rows at every step, so that nothing can be learned by heart; the stored ones
+            else.
+        asked: what training asks for: the value of the "last" key, as validation and test do, or of "every" key as it
+            comes, each of which has its value behind it.
 
     Raises:
-        DataError: a number out of range.
+        DataError: a number out of range, or a choice that is none.
     """
+    if asked not in ("last", "every"):
+        raise DataError(f"`asked` must be last or every, but got {asked!r}")
+    if not isinstance(anew, bool):
+        raise DataError(f"`anew` must be true or false, but got {anew!r}")
     for name, count in (("rows", rows), ("validation", validation), ("test", test)):
         if not 1 <= count <= 10**7:
             raise DataError(f"`{name}` must lie from 1 to 10,000,000, but got {count}")
@@ -126,7 +142,9 @@ def load_recall(
     counts: dict[Split, int] = {"train": rows, "validation": validation, "test": test}
     splits = [recall_rows(task, jnp.arange(count), split) for split, count in counts.items()]
     source = Source(f"generated: {task.model_dump_json()}", "", None)
-    return Classification("recall", *splits, tuple(map(str, range(vocabulary))), source, tokens=vocabulary)
+    return Classification("recall", *splits, tuple(map(str, range(vocabulary))), source, tokens=vocabulary,
+                          draw=partial(recall_rows, task) if anew else None,
+                          questions=task.keys if asked == "every" else 0)  # fmt: skip
 
 
 def recall(*, length: int = 256, vocabulary: int = 30, seed: int = 0) -> Recall:

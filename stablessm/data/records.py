@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,6 +57,10 @@ class Classification:
         tokens: size of the vocabulary; 0 where inputs are values.
         source: what was read.
         order: where the steps of an image are permuted, which pixel stands at each step; else None.
+        draw: row numbers -> training rows, of a task that is generated: `train` is a sample of them, and training takes
+            new ones at every step; None where the rows that are there are all.
+        change: (training rows, key) -> the same rows changed at random, each in its own way; None where they are not.
+        questions: training asks for what follows every token below this, and not for the target of a row alone.
     """
 
     name: str
@@ -66,6 +71,9 @@ class Classification:
     source: Source
     tokens: int = 0
     order: np.ndarray | None = None
+    draw: Callable[[Array], Examples] | None = field(default=None, repr=False)
+    change: Callable[[Examples, Array], Examples] | None = field(default=None, repr=False)
+    questions: int = 0
 
     @property
     def features(self) -> int:

@@ -113,24 +113,55 @@ def _of_channel(size: int, lags: int, kernel: Array, inputs: Array) -> tuple[Arr
     return _transformed(inputs, kernel, size, lags), ()
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(2, 3))
 def _transformed(inputs: Array, kernel: Array, size: int, lags: int) -> Array:
-    return _forward(inputs, kernel, size, lags)[0]
+    return _filtered(inputs, _response(kernel, size, lags), size)
 
 
-def _forward(inputs: Array, kernel: Array, size: int, lags: int) -> tuple[Array, tuple[Array, Array]]:
-    spectrum, response = jnp.fft.rfft(inputs, size), jnp.fft.rfft(kernel, size)
+@partial(jax.custom_vjp, nondiff_argnums=(1, 2))
+def _response(kernel: Array, size: int, lags: int) -> Array:
+    """The spectrum of a kernel. Series that share it add up what they send back before it is transformed."""
+    return jnp.fft.rfft(kernel, size)
+
+
+def _response_forward(kernel: Array, size: int, lags: int) -> tuple[Array, None]:
+    return _response(kernel, size, lags), None
+
+
+def _response_backward(size: int, lags: int, _: None, cotangent: Array) -> tuple[Array]:
+    return (jnp.fft.irfft(cotangent.conj() / _shares(size, cotangent.real.dtype), size)[..., :lags],)
+
+
+_response.defvjp(_response_forward, _response_backward)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _filtered(inputs: Array, response: Array, size: int) -> Array:
+    return _forward(inputs, response, size)[0]
+
+
+def _forward(inputs: Array, response: Array, size: int) -> tuple[Array, tuple[Array, Array]]:
+    spectrum = jnp.fft.rfft(inputs, size)
     return jnp.fft.irfft(spectrum * response, size)[..., : inputs.shape[-1]], (spectrum, response)
 
 
-def _backward(size: int, lags: int, residuals: tuple[Array, Array], cotangent: Array) -> tuple[Array, Array]:
+def _backward(size: int, residuals: tuple[Array, Array], cotangent: Array) -> tuple[Array, Array]:
     spectrum, response = residuals
     turned = jnp.fft.rfft(cotangent, size)
-    to_inputs, to_kernel = (
-        jnp.fft.irfft(_summed_to(turned * other.conj(), like.shape), size)
-        for other, like in ((response, spectrum), (spectrum, response))
-    )
-    return to_inputs[..., : cotangent.shape[-1]], to_kernel[..., :lags]
+    to_inputs = jnp.fft.irfft(_summed_to(turned * response.conj(), spectrum.shape), size)
+    to_response = _summed_to(turned.conj() * spectrum, response.shape) * _shares(size, cotangent.dtype)
+    return to_inputs[..., : cotangent.shape[-1]], to_response
+
+
+_filtered.defvjp(_forward, _backward)
+
+
+def _shares(size: int, dtype: jnp.dtype) -> Array:
+    """How much each value of a real spectrum counts in the series: 2/size where its conjugate is left out, 1/size else.
+
+    With them the cotangent of a spectrum is the one that JAX means by it, so that second derivatives are right.
+    """
+    frequency = jnp.arange(size // 2 + 1)
+    return jnp.where((frequency == 0) | (2 * frequency == size), 1, 2).astype(dtype) / size
 
 
 def _summed_to(array: Array, shape: tuple[int, ...]) -> Array:
@@ -139,6 +170,3 @@ def _summed_to(array: Array, shape: tuple[int, ...]) -> Array:
     array = array.sum(tuple(range(extra))) if extra else array
     spread = tuple(axis for axis, size in enumerate(shape) if size == 1 != array.shape[axis])
     return array.sum(spread, keepdims=True) if spread else array
-
-
-_transformed.defvjp(_forward, _backward)

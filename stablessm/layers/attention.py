@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from stablessm.layers.baselines import Baseline
+from stablessm.layers.everywhere import everywhere
 
 
 class Cache(NamedTuple):
@@ -127,10 +128,10 @@ class Attention(Baseline):
         rotate = jax.vmap(self.rotary, in_axes=1, out_axes=1)
         turned = rotate(jnp.concatenate([jnp.zeros_like(keys[:before]), queries]))[before:]
         found = jax.nn.dot_product_attention(turned, rotate(keys), values, mask=reached[None])
-        return jax.vmap(self.output)(found.reshape(x.shape)), self._cached(keys, values, state, len(x))
+        return everywhere(self.output, found.reshape(x.shape)), self._cached(keys, values, state, len(x))
 
     def _by_head(self, linear: eqx.nn.Linear, x: Array) -> Array:
-        return jax.vmap(linear)(x).reshape(len(x), self.heads, -1)
+        return everywhere(linear, x).reshape(len(x), self.heads, -1)
 
     def _cached(self, keys: Array, values: Array, state: Cache | None, steps: int) -> Cache:
         """The last context - 1 keys and values, behind zeros where there are not as many."""

@@ -12,6 +12,7 @@ from jax.typing import ArrayLike
 
 from stablessm import engine
 from stablessm.layers.base import Layer
+from stablessm.layers.everywhere import everywhere
 from stablessm.layers.registry import inner_kind
 from stablessm.layers.s4 import S4
 from stablessm.layers.s4d import S4D
@@ -175,7 +176,7 @@ class Bidirectional(Layer):
     def _merged(self, ahead: Array, back: Array) -> Array:
         if self.projection is None:
             return ahead + back
-        return jax.vmap(self.projection)(jnp.concatenate([ahead, back], axis=-1))
+        return everywhere(self.projection, jnp.concatenate([ahead, back], axis=-1))
 
     def _merged_kernel(self, kernel: Array, half: int) -> Array:
         if self.projection is None:

@@ -11,6 +11,7 @@ from jax import Array
 from jax.typing import ArrayLike
 
 from stablessm.layers.base import Layer
+from stablessm.layers.everywhere import everywhere
 from stablessm.layers.registry import inner_kind
 from stablessm.layers.short_convolution import ShortConvolution
 from stablessm.parameterizations import Parameterization
@@ -145,7 +146,7 @@ class GatedSSM(Layer):
             (y, state): outputs of shape (time, inputs), and the state after the last step.
         """
         short, inner = (None, None) if state is None else state
-        projected, short = self.short(jax.vmap(self.projection)(x), short)
+        projected, short = self.short(everywhere(self.projection, x), short)
         query, key, value = jnp.split(projected, 3, axis=-1)
         y, inner = self.recurrence(key * value, inner)
-        return jax.vmap(self.output)(query * y), GatedState(short, inner)
+        return everywhere(self.output, query * y), GatedState(short, inner)

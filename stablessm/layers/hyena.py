@@ -15,6 +15,7 @@ from stablessm import engine
 from stablessm.engine.length import whole
 from stablessm.layers.conjugates import modes_of
 from stablessm.layers.diagonal import joined
+from stablessm.layers.everywhere import everywhere
 from stablessm.layers.s4d import STEP_SIZES, log_uniform
 from stablessm.layers.short_convolution import ShortConvolution
 from stablessm.layers.stepping import RULES, Rule, Stepped
@@ -211,7 +212,7 @@ class Hyena(Stepped):
         Returns:
             (y, state): outputs of shape (time, channels), and the state after the last step.
         """
-        projected, short = self.short(jax.vmap(self.projection)(x), None if state is None else state.short)
+        projected, short = self.short(everywhere(self.projection, x), None if state is None else state.short)
         z, *gates = jnp.split(projected, self.feedthrough.shape[0] + 2, axis=-1)
         nothing = jnp.zeros((self.context - 1, self.inputs), z.dtype)
         past, filters = [], self.filters(len(x) if state is None else self.context)
@@ -220,7 +221,7 @@ class Hyena(Stepped):
             z = engine.convolve(seen.T, taps).T[len(seen) - len(x) :]
             whole_past = jnp.concatenate([nothing, seen])
             past.append(whole_past[len(whole_past) - len(nothing) :])
-        return jax.vmap(self.output)(gates[-1] * z), HyenaState(short, jnp.stack(past))
+        return everywhere(self.output, gates[-1] * z), HyenaState(short, jnp.stack(past))
 
 
 def lag_features(lags: int, context: int, octaves: int) -> np.ndarray:

@@ -29,6 +29,7 @@ class TrainingSettings(Settings):
         mixing: "glu", "linear" or "none".
         dropout: share of the features.
         residual: whether a block adds its input.
+        pool_steps: of each block from the first on, how many steps it averages into one.
         readout: what a classifier reads.
         layer_options: kind of layer -> what it takes beyond that.
         steps: of the optimiser.
@@ -56,6 +57,7 @@ class TrainingSettings(Settings):
     mixing: Literal["glu", "linear", "none"] = "glu"
     dropout: float = Field(0.0, ge=0, lt=1)
     residual: bool = True
+    pool_steps: list[int] = Field(default_factory=list)
     readout: Literal["auto", "mean", "last"] = "auto"
     layer_options: dict[str, Any] = Field(default_factory=dict)
     steps: int = Field(400, ge=1, le=10**7)

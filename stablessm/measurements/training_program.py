@@ -24,7 +24,7 @@ from stablessm.tasks.architecture import Architecture, network
 from stablessm.tasks.maps import has_left, map_weights, mapped_blocks
 from stablessm.tasks.scores import loss_of, row_losses
 from stablessm.tasks.task import Split, Task, task_of
-from stablessm.training.batches import Examples, rows_of, taken
+from stablessm.training.batches import Drawing, Examples, batch_at, orders_of, rows_in, taken
 from stablessm.training.outcomes import judge
 from stablessm.training.recipe import Recipe, transformation
 from stablessm.training.run import recorded_steps, run
@@ -72,7 +72,7 @@ def training(static: Mapping[str, Any], settings: TrainingSettings) -> Program:
     architecture = Architecture(
         layer=tuple(settings.layer), options=settings.layer_options, width=static["width"],
         **{name: getattr(settings, name)
-           for name in ("depth", "states", "start", "norm", "mixing", "dropout", "residual", "readout")},
+           for name in ("depth", "states", "start", "norm", "mixing", "dropout", "residual", "pool_steps", "readout")},
     )  # fmt: skip
     given = {
         name: getattr(settings, name) for name in Recipe.model_fields.keys() & TrainingSettings.model_fields.keys()
@@ -86,17 +86,22 @@ def training(static: Mapping[str, Any], settings: TrainingSettings) -> Program:
     tree = jax.tree.structure(parts)
     loss_of_batch, kept = loss_of(task, settings.activations), recorded_steps(settings.steps, settings.records)
     rows = len(task.splits["train"].inputs)
-    left = has_left(own)
+    left, drawing = has_left(own), Drawing(task.draw, task.change)
 
     def measure(
         traced: Mapping[str, Array], starts: Any, index: Array, data: Mapping[Split, Examples]
     ) -> Mapping[str, Array]:
         drawn = iter([leaf[index] for leaf in starts[0]])
         begun = [one if is_map else next(drawn) for one, is_map in zip(leaves, of_map, strict=True)]
-        order_key, dropout_key = jax.random.split(jax.random.wrap_key_data(starts[1][index]))
+        key = jax.random.wrap_key_data(starts[1][index])
+        (order_key, dropout_key), change_key = jax.random.split(key), jax.random.fold_in(key, 2)
+        orders = None if task.draw else orders_of(order_key, steps=settings.steps + 1, rows=rows, batch=settings.batch)
 
         def loss(parts: Any, step: Array) -> Array:
-            batch = taken(data["train"], rows_of(order_key, step, rows=rows, batch=settings.batch))
+            batch = batch_at(
+                data["train"], step, lambda: rows_in(orders, step, batch=settings.batch), drawing, change_key,
+                batch=settings.batch,
+            )  # fmt: skip
             return loss_of_batch(eqx.combine(parts, rest), batch, jax.random.fold_in(dropout_key, step))
 
         parameters = jax.tree.unflatten(tree, begun)

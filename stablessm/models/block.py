@@ -10,6 +10,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from stablessm.layers import Layer
+from stablessm.layers.everywhere import everywhere
+from stablessm.models.pooling import pooled
 
 Norm = Literal["pre", "post", "none"]
 Mixing = Literal["glu", "linear", "none"]
@@ -22,6 +24,9 @@ class Block(Layer):
 
     Dropout draws one mask for a series and keeps it at all times: a feature that is dropped is dropped throughout.
 
+    A block may pool: the means of a few steps each of x and of gelu(layer(norm x)) take their place, so that the mixing
+    and all that is behind the block sees a shorter series. It has no steps then.
+
     Attributes:
         layer: the layer of series, as many features out as in.
         norm: layer norm over the features; None for none.
@@ -30,6 +35,7 @@ class Block(Layer):
         prenorm: whether the norm stands before the layer, or behind the sum.
         gated: whether the mixing is a gated linear unit.
         residual: whether x is added.
+        pool_steps: steps of a mean; 1 for no pooling.
 
     References: Gu, Goel and Re, S4 (ICLR 2022); Smith et al., S5 (ICLR 2023).
     """
@@ -41,6 +47,7 @@ class Block(Layer):
     prenorm: bool = eqx.field(static=True)
     gated: bool = eqx.field(static=True)
     residual: bool = eqx.field(static=True)
+    pool_steps: int = eqx.field(static=True)
 
     def __init__(
         self,
@@ -50,6 +57,7 @@ class Block(Layer):
         mixing: Mixing = "glu",
         dropout: float = 0.0,
         residual: bool = True,
+        pool_steps: int = 1,
         key: Array,
     ) -> None:
         """Make a block around a layer.
@@ -60,10 +68,11 @@ class Block(Layer):
             mixing: "glu", "linear" or "none".
             dropout: share of the features that is dropped, from 0 up to but not 1.
             residual: whether the input is added.
+            pool_steps: steps whose means go on; 1 for no pooling.
             key: PRNG key of the mixing.
 
         Raises:
-            ValueError: a layer of other shapes, an unknown norm or mixing, a share outside [0, 1).
+            ValueError: a layer of other shapes, an unknown norm or mixing, a share outside [0, 1), a mean of no steps.
 
         Example:
             >>> from stablessm import PARAMETERIZATIONS
@@ -77,6 +86,9 @@ class Block(Layer):
                 raise ValueError(f"`{name}` must be one of {', '.join(known)}, but got {value!r}")
         if not 0 <= dropout < 1:
             raise ValueError(f"`dropout` must lie in [0, 1), but got {dropout}")
+        if not isinstance(pool_steps, int) or pool_steps < 1:
+            raise ValueError(f"`pool_steps` must be a number of steps, at least 1, but got {pool_steps!r}")
+        self.pool_steps = pool_steps
         width = layer.inputs
         if width is None or layer.outputs != width:
             raise ValueError(
@@ -105,8 +117,8 @@ class Block(Layer):
 
     @property
     def is_causal(self) -> bool:
-        """Whether the layer is."""
-        return self.layer.is_causal
+        """Whether the layer is and nothing is pooled: a mean waits for the last of its steps."""
+        return self.pool_steps == 1 and self.layer.is_causal
 
     def eigenvalues(self) -> Array:
         """Return those of the layer."""
@@ -121,7 +133,12 @@ class Block(Layer):
         raise ValueError("a block is not linear, so that it has no kernel; its layer has one")
 
     def initial_state(self) -> Any:
-        """Return that of the layer."""
+        """Return that of the layer.
+
+        Raises:
+            ValueError: the block pools.
+        """
+        self._refuse_steps()
         return self.layer.initial_state()
 
     def step(self, state: Any, x: Array) -> tuple[Any, Array]:
@@ -130,7 +147,11 @@ class Block(Layer):
         Args:
             state: of the layer.
             x: shape (features,).
+
+        Raises:
+            ValueError: the block pools.
         """
+        self._refuse_steps()
         state, y = self.layer.step(state, self._before(x[None])[0])
         return state, self._after(x[None], y[None], None)[0]
 
@@ -142,24 +163,37 @@ class Block(Layer):
         Args:
             x: shape (time, features); may be empty.
             state: of the layer, before the first step; the initial one by default.
-            length: number of steps that count, for a layer that looks ahead; all by default.
+            length: number of steps that count, for a layer that looks ahead and for means; all by default.
             key: PRNG key of dropout; None for none, as in evaluation.
 
         Returns:
-            (y, state): outputs of shape (time, features), and the state after the last step.
+            (y, state): outputs of shape (time, features), of ceil(time / pool_steps) steps where it pools, and the
+            state of the layer after the last step.
+
+        Raises:
+            ValueError: a state is handed to a block that pools.
         """
-        ahead = {} if self.is_causal else {"length": length}
+        if state is not None:
+            self._refuse_steps()
+        ahead = {} if self.layer.is_causal else {"length": length}
         y, state = self.layer(self._before(x), state, **ahead)
-        return self._after(x, y, key), state
+        return self._after(x, y, key, length), state
+
+    def _refuse_steps(self) -> None:
+        if self.pool_steps > 1:
+            raise ValueError(
+                f"a block that pools answers once in {self.pool_steps} steps: it has no steps and no state"
+            )
 
     def _before(self, x: Array) -> Array:
         return jax.vmap(self.norm)(x) if self.prenorm and self.norm is not None else x
 
-    def _after(self, x: Array, y: Array, key: Array | None) -> Array:
+    def _after(self, x: Array, y: Array, key: Array | None, length: Array | int | None = None) -> Array:
         first, second = (None, None) if key is None else jax.random.split(key)
-        y = self._dropped(jax.nn.gelu(y), first)
+        x, y = (pooled(one, self.pool_steps, length) for one in (x, jax.nn.gelu(y)))
+        y = self._dropped(y, first)
         if self.mixing is not None:
-            y = jax.vmap(self.mixing)(y)
+            y = everywhere(self.mixing, y)
             y = jax.nn.glu(y) if self.gated else y
         y = self._dropped(y, second)
         y = x + y if self.residual else y

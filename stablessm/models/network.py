@@ -10,7 +10,9 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from stablessm.layers.everywhere import everywhere
 from stablessm.models.block import Block
+from stablessm.models.pooling import pooled_length
 
 Purpose = Literal["classification", "regression", "language", "next_value"]
 PURPOSES: dict[str, str] = {
@@ -59,8 +61,8 @@ class Network(eqx.Module):
             key: PRNG key of encoder and decoder.
 
         Raises:
-            ValueError: no block, blocks of several widths, an unknown purpose, sizes below 1, or a network that is to
-                generate what its blocks already see.
+            ValueError: no block, blocks of several widths, an unknown purpose, sizes below 1, a network that is to
+                generate what its blocks already see, or to answer at steps that its blocks have pooled.
 
         Example:
             >>> from stablessm import PARAMETERIZATIONS
@@ -82,6 +84,12 @@ class Network(eqx.Module):
             )
         if purpose == "language" and not tokens:
             raise ValueError("a language model needs `tokens`, the size of its vocabulary")
+        shorter = [place for place, block in enumerate(self.blocks) if block.pool_steps > 1]
+        if purpose != "classification" and shorter:
+            raise ValueError(
+                f"a network that answers at every step needs them all, but block {shorter[0]} pools them; a classifier "
+                "that reads the mean may"
+            )
         ahead = [place for place, block in enumerate(self.blocks) if not block.is_causal]
         if purpose in _GENERATES and ahead:
             raise ValueError(f"a network that generates must not look ahead, but block {ahead[0]} does")
@@ -177,6 +185,7 @@ class Network(eqx.Module):
         keys = [None] * len(self.blocks) if key is None else jax.random.split(key, len(self.blocks))
         for block, own, one in zip(self.blocks, state or (None,) * len(self.blocks), keys, strict=True):
             y, own = block(y, own, length=length, key=one)
+            length = pooled_length(length, block.pool_steps)
             states.append(own)
         if self.purpose == "classification":
             return self.decoder(_mean(self._normed(y), length)), tuple(states)
@@ -192,7 +201,7 @@ class Network(eqx.Module):
         return y if self.norm is None else jax.vmap(self.norm)(y)
 
     def _decoded(self, y: Array) -> Array:
-        return jax.vmap(self.decoder)(self._normed(y))
+        return everywhere(self.decoder, self._normed(y))
 
 
 def _mean(y: Array, length: Array | int | None) -> Array:

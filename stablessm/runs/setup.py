@@ -26,7 +26,7 @@ from stablessm.tasks.architecture import network
 from stablessm.tasks.maps import mapped_blocks
 from stablessm.tasks.scores import loss_of, scorer
 from stablessm.tasks.task import Split, Task, task_of
-from stablessm.training.batches import Examples
+from stablessm.training.batches import Drawing, Examples
 from stablessm.training.loop import Training, training
 
 
@@ -97,6 +97,7 @@ class Ready:
             self.rows("train"),
             self.declaration.recipe,
             observe=ratios_by_layer,
+            drawing=Drawing(self.task.draw, self.task.change),
             key=jax.random.fold_in(jax.random.key(self.declaration.seed), 1),
         )
 
@@ -140,6 +141,6 @@ def ready(declaration: Declaration, *, data: str | Path | None = None, device: s
     enable_compilation_cache()
     task = task_of(load(declaration.data, data, **declaration.options), context=declaration.context)
     rows, batch = len(task.splits["train"].inputs), declaration.recipe.batch
-    if batch > rows:
+    if batch > rows and task.draw is None:
         raise RunError(f"`batch` must be at most the number of training rows, {rows}, but got {batch}")
     return Ready(declaration, task, chosen, "float64" if jax.config.jax_enable_x64 else "float32")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -40,6 +40,8 @@ class Architecture(BaseModel):
         mixing: "glu", "linear" or "none".
         dropout: share of the features.
         residual: whether a block adds its input.
+        pool_steps: of each block from the first on, how many steps it averages into one; those left out average none.
+            For classifiers that read the mean.
         readout: what a classifier reads: the mean over the steps that count, or the last of them; "auto" is the last
             where the question stands at the end of the series (recall), and the mean else.
         options: kind of layer -> what it takes beyond that.
@@ -58,13 +60,14 @@ class Architecture(BaseModel):
     mixing: Literal["glu", "linear", "none"] = "glu"
     dropout: float = Field(0.0, ge=0, lt=1)
     residual: bool = True
+    pool_steps: tuple[Annotated[int, Field(ge=1, le=2**20)], ...] = ()
     readout: Literal["auto", "mean", "last"] = "auto"
     options: dict[str, dict[str, Any]] = {}
 
-    @field_validator("layer", mode="before")
+    @field_validator("layer", "pool_steps", mode="before")
     @classmethod
     def _listed(cls, value: Any) -> Any:
-        return (value,) if isinstance(value, str) else value
+        return (value,) if isinstance(value, str | int) else value
 
     @field_validator("layer")
     @classmethod
@@ -105,12 +108,17 @@ def network(
             given and is not.
 
     Raises:
-        ArchitectureError: a layer refuses its sizes, its options, its start or the map.
+        ArchitectureError: a layer refuses its sizes, its options, its start or the map; or steps are pooled that the
+            task asks about.
     """
     import jax
 
     from stablessm.models import Block, Network
 
+    if len(architecture.pool_steps) > len(architecture.kinds):
+        raise ArchitectureError(
+            f"`pool_steps` names {len(architecture.pool_steps)} blocks, but there are {len(architecture.kinds)}"
+        )
     last = task.purpose == "classification" and readout(architecture, task) == "last"
     keys = jax.random.split(key, 2 * len(architecture.kinds) + 1)
     blocks = []
@@ -124,6 +132,7 @@ def network(
                     mixing=architecture.mixing,
                     dropout=architecture.dropout,
                     residual=architecture.residual,
+                    pool_steps=(*architecture.pool_steps, *[1] * len(architecture.kinds))[place],
                     key=keys[2 * place + 1],
                 )
             )

@@ -55,6 +55,10 @@ class _Watched(eqx.Module):
     def is_causal(self) -> bool:
         return self.block.is_causal
 
+    @property
+    def pool_steps(self) -> int:
+        return self.block.pool_steps
+
     def __call__(self, x: Array, state: Any = None, **more: Any) -> tuple[Array, Any]:
         y, _ = self.block(x, state, **more)
         return y, (jnp.isfinite(x).all(), jnp.isfinite(y).all())

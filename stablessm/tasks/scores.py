@@ -51,7 +51,7 @@ def loss_of(task: Task, activations: Activations = "float32") -> Callable[[Any, 
 
     def loss(model: Network, examples: Examples, key: Array | None) -> Array:
         keys = None if key is None else jax.random.split(key, len(examples.inputs))
-        return row_losses(task, with_activations(model, activations), examples, keys)[0].mean()
+        return row_losses(task, with_activations(model, activations), examples, keys, learning=True)[0].mean()
 
     return loss
 
@@ -129,7 +129,9 @@ def outputs(model: Network, x: Array, length: Array | None, key: Array | None) -
     return model(values, key=key, **({"length": length} if counts else {}))
 
 
-def row_losses(task: Task, model: Network, rows: Examples, keys: Array | None) -> tuple[Array, Array]:
+def row_losses(
+    task: Task, model: Network, rows: Examples, keys: Array | None, *, learning: bool = False
+) -> tuple[Array, Array]:
     """Return the loss of each row, and whether its answer is right; under jit too.
 
     Args:
@@ -137,6 +139,7 @@ def row_losses(task: Task, model: Network, rows: Examples, keys: Array | None) -
         model: the network.
         rows: some of a split.
         keys: of dropout, one a row; None for none.
+        learning: whether the loss is the one that is trained on, of all the questions of the task.
     """
 
     def one(x: Array, target: Array, length: Array | None, key: Array | None) -> tuple[Array, Array]:
@@ -147,9 +150,19 @@ def row_losses(task: Task, model: Network, rows: Examples, keys: Array | None) -
             losses = optax.softmax_cross_entropy_with_integer_labels(y, target.astype(jnp.int32))
             counts = True if length is None else jnp.arange(len(x)) < length
             return losses.mean(where=counts), jnp.bool_(False)
+        if learning and task.questions:
+            return _of_questions(y, x, target, task.questions), jnp.bool_(False)
         if model.purpose != "classification":  # it answers at every step, and the last one counts
             y = y[(len(x) if length is None else length) - 1]
         return optax.softmax_cross_entropy_with_integer_labels(y, target), jnp.argmax(y) == target
 
     axes = (0, 0, None if rows.lengths is None else 0, None if keys is None else 0)
     return jax.vmap(one, axes)(rows.inputs, rows.targets, rows.lengths, keys)
+
+
+def _of_questions(y: Array, x: Array, target: Array, questions: int) -> Array:
+    """The mean loss over the steps whose token is a question: its answer is the next token, at the end the target."""
+    answers = jnp.append(x[1:], target.astype(x.dtype))
+    asked = x < questions
+    losses = optax.softmax_cross_entropy_with_integer_labels(y, answers)
+    return jnp.where(asked, losses, 0).sum() / jnp.maximum(asked.sum(), 1)

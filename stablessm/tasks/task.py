@@ -15,14 +15,17 @@ first steps of a row are told without what stands before it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from stablessm.data.content import Source
 from stablessm.data.records import Classification, Examples, Language, Sequences, Series, windows
+
+if TYPE_CHECKING:
+    from jax import Array
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
@@ -56,6 +59,9 @@ class Task:
         symbol: what a token is, in the name of the metric of a language: a "character", or a "dimension".
         vocabulary: what each token of a text stands for, in UTF-8.
         source: what was read.
+        draw: row numbers -> training rows, where there are new ones for every step.
+        change: (training rows, key) -> the same rows changed at random.
+        questions: training asks for what follows every token below this.
     """
 
     name: str
@@ -72,6 +78,9 @@ class Task:
     shape: tuple[int, ...] = ()
     symbol: Literal["character", "dimension"] = "character"
     vocabulary: tuple[bytes, ...] = ()
+    draw: Callable[[Array], Examples] | None = field(default=None, repr=False)
+    change: Callable[[Examples, Array], Examples] | None = field(default=None, repr=False)
+    questions: int = 0
 
     @property
     def metric(self) -> str:
@@ -115,6 +124,9 @@ def task_of(record: Classification | Sequences | Language | Series, *, context: 
             record.source,
             record.classes,
             record.name == "recall",
+            draw=record.draw,
+            change=record.change,
+            questions=record.questions,
         )
     if isinstance(record, Sequences):
         splits = {name: getattr(record, name) for name in SPLITS}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -68,3 +71,52 @@ def taken(examples: Examples, rows: Array) -> Examples:
         rows: which.
     """
     return jax.tree.map(lambda part: jnp.take(part, rows, axis=0), examples)
+
+
+def orders_of(key: Array, *, steps: int, rows: int, batch: int) -> Array:
+    """Return the rows of all batches of a run, one behind the other: those of `rows_of`, sorted once.
+
+    Args:
+        key: PRNG key of the order.
+        steps: of the run.
+        rows: of the data set.
+        batch: rows of a batch, at most `rows`.
+    """
+    each = rows // batch
+    epochs = jnp.arange(-(-steps // each), dtype=jnp.int32)
+    return jax.vmap(lambda epoch: order_of(key, epoch * each, rows=rows, batch=batch)[: each * batch])(epochs).ravel()
+
+
+class Drawing(NamedTuple):
+    """Where the rows of a batch come from.
+
+    Attributes:
+        draw: row numbers -> rows, made anew; None where they are stored.
+        change: (rows, key) -> the same rows changed at random; None where they stay as they are.
+    """
+
+    draw: Callable[[Array], Examples] | None = None
+    change: Callable[[Examples, Array], Examples] | None = None
+
+
+STORED = Drawing()
+
+
+def batch_at(
+    examples: Examples, step: Array | int, chosen: Callable[[], Array], drawing: Drawing, key: Array, *, batch: int
+) -> Examples:
+    """Return the rows of a step.
+
+    Args:
+        examples: the rows that are stored.
+        step: its number, from 0 on.
+        chosen: nothing -> which of them, where they are not made anew.
+        drawing: where rows come from.
+        key: PRNG key of what is changed in them.
+        batch: rows of a batch.
+    """
+    if drawing.draw is None:
+        found = taken(examples, chosen())
+    else:
+        found = drawing.draw(step * batch + jnp.arange(batch, dtype=jnp.int32))
+    return found if drawing.change is None else drawing.change(found, jax.random.fold_in(key, step))

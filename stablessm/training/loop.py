@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from stablessm.training.batches import Examples, order_of, rows_in, taken
+from stablessm.training.batches import STORED, Drawing, Examples, batch_at, order_of, rows_in
 from stablessm.training.recipe import Recipe, transformation
 
 Loss = Callable[[Any, Examples, Array | None], Array]
@@ -65,6 +65,7 @@ def training(
     recipe: Recipe,
     *,
     observe: Callable[[Any, Any], Any] = lambda parameters, gradient: (),
+    drawing: Drawing = STORED,
     key: Array,
 ) -> Training:
     """Make a run ready.
@@ -76,24 +77,30 @@ def training(
         recipe: how.
         observe: (parameters, gradient) -> pytree of arrays, of every step before its update; infinite where it
             is NaN.
-        key: PRNG key of the order of the rows and of dropout.
+        drawing: where the rows of a batch come from, and what is changed in them; from the training split, nothing.
+        key: PRNG key of the order of the rows, of what is changed in them, and of dropout.
 
     Raises:
         ValueError: there are fewer rows than a batch takes.
     """
     rows = len(examples.inputs)
-    if recipe.batch > rows:
+    stored = drawing.draw is None
+    if stored and recipe.batch > rows:
         raise ValueError(f"`batch` must be at most the number of rows, {rows}, but got {recipe.batch}")
     parameters, rest = eqx.partition(model, eqx.is_inexact_array)
     optimizer = transformation(recipe, parameters)
     order_key, dropout_key = jax.random.split(key)
+    change_key = jax.random.fold_in(key, 2)
     start = TrainingState(parameters, optimizer.init(parameters), jnp.int32(0), jnp.int32(-1))
 
     def order_at(step: Array | int) -> Array:
-        return order_of(order_key, step, rows=rows, batch=recipe.batch)
+        return order_of(order_key, step, rows=rows, batch=recipe.batch) if stored else jnp.zeros(0, jnp.int32)
 
     def batch(data: Examples, step: Array | int, order: Array) -> tuple[Examples, Array]:
-        return taken(data, rows_in(order, step, batch=recipe.batch)), jax.random.fold_in(dropout_key, step)
+        found = batch_at(
+            data, step, lambda: rows_in(order, step, batch=recipe.batch), drawing, change_key, batch=recipe.batch
+        )
+        return found, jax.random.fold_in(dropout_key, step)
 
     def one(data: Examples, state: TrainingState, order: Array) -> tuple[TrainingState, Array, Any]:
         chosen, mask_key = batch(data, state.step, order)
@@ -118,7 +125,8 @@ def training(
         def step(place: Array, carry: tuple[TrainingState, Array, Any]) -> tuple[TrainingState, Array, Any]:
             state, order, room = carry
             # sorting the rows anew at every step would be a fifth of a small model's time
-            order = jax.lax.cond(state.step % (rows // recipe.batch) == 0, order_at, lambda _: order, state.step)
+            if stored:
+                order = jax.lax.cond(state.step % (rows // recipe.batch) == 0, order_at, lambda _: order, state.step)
             state, *found = one(data, state, order)
             return state, order, jax.tree.map(lambda all_, new: all_.at[place].set(new), room, tuple(found))
 

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -143,3 +144,20 @@ def test_windows_are_rows_of_one_length():
     assert rows.inputs.shape == (3, 4, 2) and rows.inputs[1, 0].tolist() == [6, 7] and rows.targets is rows.inputs
     with pytest.raises(ValueError, match="from 1 to 3"):
         windows(np.arange(3), 4)
+
+
+@pytest.mark.parametrize("sequence", ["pixels", "rows", "permuted"])
+def test_a_shift_moves_each_image_by_its_own_few_pixels_and_fills_with_zeros(folder, sequence):
+    data = load("mnist", folder, sequence=sequence, shift=2)
+    rows = data.train._replace(inputs=jnp.asarray(data.train.inputs[:6]), targets=data.train.targets[:6])
+    moved = data.change(rows, jax.random.key(0)).inputs
+    assert moved.shape == rows.inputs.shape and moved.dtype == rows.inputs.dtype
+    back = np.arange(784) if data.order is None else np.argsort(data.order)
+    places = []
+    for before, after in zip(rows.inputs, moved, strict=True):
+        one, two = (np.asarray(part).reshape(784, -1)[back].reshape(28, 28) for part in (before, after))
+        wide = np.pad(one, 2)
+        places.append([(r, c) for r in range(5) for c in range(5) if (wide[r : r + 28, c : c + 28] == two).all()])
+    assert all(places) and len({one[0] for one in places}) > 1
+    with pytest.raises(DataError, match="`shift`"):
+        load("mnist", folder, shift=28)

@@ -61,3 +61,13 @@ def test_the_longest_row_and_a_stored_set():
 def test_tasks_out_of_range_are_sentences(options, sentence):
     with pytest.raises(DataError, match=sentence):
         load("recall", **options)
+
+
+def test_rows_are_drawn_anew_unless_they_are_stored():
+    data = load("recall", rows=2, length=24, vocabulary=14, seed=3)
+    assert (data.draw(jnp.arange(7, 9)).inputs == recall_rows(TASK, np.arange(200)).inputs[7:9]).all()
+    assert load("recall", rows=2, length=24, anew=False).draw is None
+    assert data.questions == 0 and load("recall", rows=2, length=24, vocabulary=14, asked="every").questions == 6
+    for options in ({"asked": "first"}, {"anew": 3}):
+        with pytest.raises(DataError, match=next(iter(options))):
+            load("recall", **options)

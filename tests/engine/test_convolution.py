@@ -58,3 +58,24 @@ def test_smooth_length_is_the_smallest():
     for least in range(1, 400):
         assert smooth_length(least) == next(n for n in range(least, 2 * least + 1) if smooth(n))
     assert smooth_length(2**21 - 1) == 2**21
+
+
+@pytest.mark.parametrize("size", [8, 9])
+def test_a_kernel_that_series_share_has_first_and_second_derivatives_of_the_direct_sum(size):
+    rng = np.random.default_rng(size)
+    inputs, kernel = (jnp.asarray(rng.normal(size=shape), jnp.float32) for shape in ((3, 2, size // 2), (2, 5)))
+    lags = np.subtract.outer(np.arange(size // 2), np.arange(size // 2))
+
+    def direct(u, k):
+        return (jnp.where((lags >= 0) & (lags < 5), k[:, np.clip(lags, 0, 4)], 0) @ u[..., None])[..., 0]
+
+    def slope(convolve, u, k):
+        loss = lambda u, k: (jax.vmap(convolve, (0, None))(u, k) ** 3).sum()  # noqa: E731
+        return jax.grad(loss, 1)(u, k)
+
+    found = []
+    for convolve in (engine.convolve, direct):
+        second = lambda u, k, f=convolve: (slope(f, u, k) ** 2).sum()  # noqa: E731
+        found.append((slope(convolve, inputs, kernel), *jax.grad(second, (0, 1))(inputs, kernel)))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-3)

@@ -10,6 +10,7 @@ from stablessm import PARAMETERIZATIONS
 from stablessm.layers import LRU, S4D
 from stablessm.layers.roles import layers_of, roles
 from stablessm.models import Block, Network, Stack
+from stablessm.models.pooling import pooled, pooled_length
 
 KEY = jax.random.key(0)
 WIDTH, TIME = 4, 9
@@ -142,3 +143,29 @@ def test_a_stack_of_any_layers_has_all_their_eigenvalues():
     each = [np.asarray(one.eigenvalues()) for one in layers]
     assert each[0].ndim != each[1].ndim
     np.testing.assert_array_equal(Stack(layers).eigenvalues(), np.concatenate([one.ravel() for one in each]))
+
+
+def test_means_over_a_few_steps_are_of_the_steps_that_count():
+    y = jax.random.normal(KEY, (7, 2))
+    exact = np.stack([np.asarray(y)[start : start + 3].mean(0) for start in (0, 3, 6)])
+    np.testing.assert_allclose(pooled(y, 3), exact, atol=1e-6)
+    cut = pooled(y, 3, jnp.int32(5))
+    np.testing.assert_allclose(cut[:2], pooled(y[:5], 3), atol=1e-6)
+    assert (cut[2] == 0).all() and pooled_length(jnp.int32(5), 3) == 2 and pooled(y, 1) is y
+
+
+def test_a_classifier_that_pools_reads_no_padding_and_nothing_else_may_pool():
+    block = Block(layer(), pool_steps=4, key=KEY)
+    model = Network([block, Block(layer(), key=KEY)], purpose="classification", outputs=3, inputs=2, key=KEY)
+    x = values()
+    padded = eqx.filter_jit(model)(jnp.concatenate([x[:6], jnp.full((3, 2), 9.0)]), length=6)[0]
+    np.testing.assert_allclose(padded, model(x[:6])[0], atol=2e-6)
+    assert block(jnp.ones((TIME, WIDTH)))[0].shape == (3, WIDTH) and not block.is_causal
+    for ask in (block.initial_state, lambda: block.step(None, jnp.ones(WIDTH)), lambda: block(jnp.ones((2, WIDTH)), 0)):
+        with pytest.raises(ValueError, match="no steps"):
+            ask()
+    for purpose in ("regression", "next_value"):
+        with pytest.raises(ValueError, match="block 0 pools"):
+            Network([block], purpose=purpose, outputs=3, inputs=2, key=KEY)
+    with pytest.raises(ValueError, match="`pool_steps`"):
+        Block(layer(), pool_steps=0, key=KEY)

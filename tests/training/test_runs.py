@@ -1,5 +1,6 @@
 """Declared runs: read, interrupted and taken up exactly, evaluated, and what is wrong said in one sentence."""
 
+import dataclasses
 import shutil
 
 import equinox as eqx
@@ -20,7 +21,7 @@ from stablessm.sweeps.errors import SpecError
 from stablessm.sweeps.run import run_sweep
 from stablessm.tasks.architecture import ArchitectureError, network
 from stablessm.tasks.origin import origin
-from stablessm.tasks.scores import summary
+from stablessm.tasks.scores import row_losses, summary
 from stablessm.tasks.task import TaskError, task_of
 from stablessm.training.checkpoints import CheckpointError
 
@@ -168,6 +169,27 @@ def test_networks_that_cannot_be_built_are_refused_in_a_sentence(run):
         one = ready(load_declaration("digits", overrides=[*SMALL, *given]))
         with pytest.raises(ArchitectureError, match=words):
             network(one.declaration.model, one._map, one.task, key=jax.random.key(0))
+
+
+def test_new_rows_of_recall_are_a_function_of_the_step_and_every_key_may_be_asked_for():
+    small = ["width=4", "states=4", "depth=1", "batch=8", "length=6", "vocabulary=8", "rows=4"]
+    one = ready(load_declaration("recall", overrides=[*small, "asked=every"], steps=3))
+    rows = one.training.batch(2)[0]
+    assert (rows.inputs == one.task.draw(jnp.arange(16, 24)).inputs).all()
+    losses = []
+    for task in (one.task, dataclasses.replace(one.task, questions=0)):
+        losses.append(row_losses(task, one.model, rows, None, learning=True)[0])
+    y = jax.vmap(lambda x: one.model(x)[0])(rows.inputs)
+    logs = -jax.nn.log_softmax(y)
+    answers = np.concatenate([rows.inputs[:, 1:], rows.targets[:, None]], axis=1)
+    each = np.take_along_axis(np.asarray(logs), answers[..., None], axis=-1)[..., 0]
+    keys = [0, 2, 4, 7]  # k v k v k v marker k
+    np.testing.assert_allclose(losses[0], each[:, keys].mean(1), rtol=1e-5)
+    np.testing.assert_allclose(losses[1], each[:, -1], rtol=1e-5)
+    with pytest.raises(ArchitectureError, match="block 0 pools"):
+        network(
+            one.declaration.model.model_copy(update={"pool_steps": (2,)}), one._map, one.task, key=jax.random.key(0)
+        )
 
 
 @pytest.mark.slow
