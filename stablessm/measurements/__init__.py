@@ -18,6 +18,7 @@ from stablessm.measurements.gradient_law import GRADIENT_LAW
 from stablessm.measurements.gradient_ratio import GRADIENT_RATIO
 from stablessm.measurements.hippo import HIPPO
 from stablessm.measurements.largest_rate import LARGEST_RATE
+from stablessm.measurements.layer_by_layer import LAYER_BY_LAYER
 from stablessm.measurements.lr_stability import LR_STABILITY
 from stablessm.measurements.maps import GRADIENT_SCALE, MAPS
 from stablessm.measurements.memory import MEMORY
@@ -63,6 +64,7 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
             ONE_MODE,
             CLASSIFICATION,
             TRAINING,
+            LAYER_BY_LAYER,
             SPRING,
             HIPPO,
         )

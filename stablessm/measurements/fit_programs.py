@@ -13,6 +13,7 @@ from jax import Array
 
 from stablessm.layers import LinearRNN
 from stablessm.measurements.base import Program, constants_of
+from stablessm.measurements.bracketing import bracketed
 from stablessm.measurements.fit import FitSettings
 from stablessm.measurements.kernel_fit import KernelFit, Start, kernel_fit
 from stablessm.measurements.largest_rate import BisectionSettings
@@ -208,35 +209,12 @@ def largest_rate(static: Mapping[str, Any], settings: BisectionSettings) -> Prog
             _, _, verdict = train(static, settings, fit, starts, index, {**traced, "learning_rate": rate})
             return is_stable(verdict.outcome)
 
-        # One loop does both, so that training is compiled once: first the scan, then the bisection.
-        def visit(carry: tuple[Array, ...], visit_number: Array) -> tuple[tuple[Array, ...], None]:
-            low, high, reentry = carry
-            scanning = visit_number < settings.scan
-            grid = jnp.asarray(rates, low.dtype)[jnp.minimum(visit_number, settings.scan - 1)]
-            bracketed = (low > 0) & jnp.isfinite(high)
-            rate = jnp.where(scanning, grid, jnp.where(bracketed, jnp.sqrt(low) * jnp.sqrt(high), grid))
-            good = stable(rate)
-            unbroken = jnp.isinf(high)
-            scanned = (
-                jnp.where(good & unbroken, rate, low),
-                jnp.where(~good & unbroken & (low > 0), rate, high),  # below the first stable rate nothing ends
-                reentry | (good & ~unbroken),
-            )
-            halved = (
-                jnp.where(good & bracketed, rate, low),
-                jnp.where(~good & bracketed, rate, high),
-                reentry,
-            )
-            return jax.tree.map(lambda one, two: jnp.where(scanning, one, two), scanned, halved), None
-
-        dtype = jnp.result_type(float)
-        start = jnp.zeros((), dtype), jnp.full((), jnp.inf, dtype), jnp.bool_(False)
-        (low, high, reentry), _ = jax.lax.scan(visit, start, jnp.arange(settings.scan + settings.bisections))
+        low, high, reentry = bracketed(stable, rates, settings.bisections)
         model, _ = fit.prepare(starts, index, constants_of(traced))
         return {
             "largest_stable_learning_rate": low,
-            "smallest_unstable_learning_rate": jnp.where(low > 0, high, jnp.asarray(rates[0], dtype)),
-            "reentry": reentry.astype(jnp.int8),
+            "smallest_unstable_learning_rate": high,
+            "reentry": reentry,
             "initial_eigenvalue": model.eigenvalues(),
         }
 

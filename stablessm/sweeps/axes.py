@@ -110,6 +110,13 @@ AXES: dict[str, Axis] = dict(
         ),
         _axis("optimizer", "name", True, "optimizer", registry="stablessm.training:OPTIMIZERS"),
         _axis("activation", "name", True, "activation", registry="stablessm.layers:ACTIVATIONS"),
+        _axis(
+            "ablation",
+            "name",
+            True,
+            "part that is left out",
+            registry="stablessm.measurements.layer_by_layer:ABLATIONS",
+        ),
         _axis("width", "integer", True, "width", low=1, high=4096),
         _axis("precision", "name", True, "precision", choices=PRECISIONS),
         _axis("seed", "integer", False, "seed", low=0, high=2**32 - 1),

@@ -13,9 +13,14 @@ from stablessm.models import Network
 from stablessm.parameterizations.domain import finite_range
 
 
+def map_layers(block: Any) -> list[Any]:
+    """Return the layers with eigenvalues of a map in a block, each with `parameterization` and raw `weight`."""
+    return [one for one in layers_of(block) if hasattr(one, "parameterization") and hasattr(one, "weight")]
+
+
 def map_weights(block: Any) -> list[Any]:
     """Return the raw weights of the maps in a block, or what stands in their place in a gradient."""
-    return [one.weight for one in layers_of(block) if hasattr(one, "parameterization") and hasattr(one, "weight")]
+    return [one.weight for one in map_layers(block)]
 
 
 def mapped_blocks(model: Network) -> tuple[int, ...]:

@@ -18,3 +18,10 @@ def perturbed():
     import handmade
 
     return handmade.perturbation
+
+
+@pytest.fixture
+def ablated():
+    import handmade
+
+    return handmade.ablation

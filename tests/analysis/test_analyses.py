@@ -330,3 +330,15 @@ def test_an_error_that_is_infinite_at_once_explodes_at_the_stability_radius():
     found = module("analysis", "exact_radius").reduce(data).squeeze()
     np.testing.assert_allclose(found["explosion_beta"], [1e-9, 0.03, 10 ** (-3 + 6 / 8)])
     assert found["reference_beta"] == 0.1 and np.isinf(found["reference_error"]).all()
+
+
+def test_without_a_part_of_the_block_the_ranking_is_held_against_that_of_the_whole(ablated):
+    data = ablated(parameterization=("direct", "exp", "best"))
+    found = reduced("ablation", data).squeeze()
+    assert found["rank_by_rate"].sel(ablation="gate").values.tolist() == [3, 2, 1]
+    assert found["rank_by_rate"].sel(ablation="norm").values.tolist() == [1, 2, 3]
+    assert found["tau_by_rate"].values.tolist() == pytest.approx([1, 1, -1])
+    assert found["rank_by_accuracy"].sel(ablation="none").values.tolist() == [1, 2, 3]
+    largest = data["gradient_constant"].sel(quantile=1.0)
+    np.testing.assert_allclose(found["initial_constant"], largest.isel(step=0).median("seed").squeeze())
+    np.testing.assert_allclose(found["largest_constant"], largest.max("step").median("seed").squeeze())

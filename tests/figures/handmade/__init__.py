@@ -30,12 +30,14 @@ from handmade.theorems import gradient_bound as gradient_bound
 from handmade.theorems import largest_step as largest_step
 from handmade.theorems import memory_bound as memory_bound
 from handmade.theorems import pointwise_network as pointwise_network
+from handmade.training import ablation as ablation
 from handmade.training import convergence as convergence
 from handmade.training import divergence_prediction as divergence_prediction
 from handmade.training import edge_of_stability as edge_of_stability
 from handmade.training import gradient_law as gradient_law
 from handmade.training import initialization as initialization
 from handmade.training import largest_rate as largest_rate
+from handmade.training import layers as layers
 from handmade.training import one_mode as one_mode
 from handmade.training import rate_ranking as rate_ranking
 from handmade.training import rate_ranks as rate_ranks

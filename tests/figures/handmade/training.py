@@ -139,6 +139,48 @@ def one_mode(**sizes):
     )  # fmt: skip
 
 
+def layers(**sizes):
+    """What `layer_by_layer` returns of a whole block."""
+    run = ("parameterization", "link", "width", "seed", "learning_rate")
+
+    def grown(scale):
+        return lambda parameterization, seed, layer=0, step=0, quantile=0, time=0, beta=0, **_: (
+            scale * 10.0 ** (quantile - parameterization - 0.1 * step + 0.2 * seed + beta - 0.05 * time) / (1 + layer)
+        )
+
+    inner = {
+        "gradient_constant": ("step", "layer", "quantile"),
+        "gradient_to_weight_ratio": ("step", "layer", "quantile"),
+        "initial_memory_function": ("layer", "time"),
+        "memory_function": ("layer", "time"),
+        "largest_perturbation_distance": ("layer", "beta"),
+        "layer_largest_stable_learning_rate": ("layer",),
+    }
+    return dataset(
+        {
+            **{name: ((*run, *dims), grown(1.0), described(name)) for name, dims in inner.items()},
+            "outcome": (run, lambda **_: np.int8(1), described("outcome", **flags(*OUTCOMES))),
+            "first_bad_step": (run, lambda **_: np.int32(-1), described("first bad step")),
+            "largest_stable_learning_rate": (
+                run, lambda parameterization, **_: 0.1 * parameterization, described("largest stable learning rate"),
+            ),
+            "test_accuracy": (
+                run, lambda parameterization, **_: 0.9 - 0.1 * parameterization, described("test accuracy"),
+            ),
+        },
+        {"learning_rate": (1e-2,), **sizes},
+    )  # fmt: skip
+
+
+def ablation(**sizes):
+    """The ranking by rate is that of the whole block without a gate, and turned around without a norm."""
+    parts = ("ablation", ["none", "gate", "norm"], described("part that is left out"))
+    made = layers(**sizes).expand_dims(ablation=parts[1], axis=2).assign_coords(ablation=parts).copy(deep=True)
+    rates = made["largest_stable_learning_rate"]
+    made["largest_stable_learning_rate"] = rates.where(made["ablation"] != "norm", 1 - rates).assign_attrs(rates.attrs)
+    return made
+
+
 rate_ranking = largest_rate
 
 
