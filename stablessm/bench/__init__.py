@@ -13,6 +13,7 @@ _SUMMARIES = {
     "shift": "8 channels on 4096 shared poles over 65536 steps: engine against the grid; memory at growing N",
     "mimo": "64 modes between 64 inputs and outputs: engine against the associative scan of S5",
     "dplr": "S4 kernels of 64 states: engine against the published form and naive matrix powers",
+    "train": "S4D kernels and whole training steps, beside their floor, the grid and PyTorch",
     "sweep": "160 training runs of a linear RNN: closed form and Gram form against the usual Python loop",
     "startup": "from the shell: --help, and the first result, against importing the libraries alone",
 }

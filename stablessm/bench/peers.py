@@ -49,6 +49,14 @@ def grid_kernel(a: Array, t: Array, w: Array, v: Array, length: int) -> Array:
     return jnp.einsum("...n,...nk->...k", jax.lax.complex(w, v), table).real
 
 
+def grid_s4d(w: Array, frequency: Array, log_step: Array, b: Array, c: Array, length: int) -> Array:
+    """K of S4D from its trained weights: Re lambda = -e^w, dt = e^log_step, B and C as two reals; pairs count twice."""
+    poles = jax.lax.complex(-jnp.exp(w), frequency)
+    log = poles * jnp.exp(log_step)[:, None]
+    weights = jax.lax.complex(b[..., 0], b[..., 1]) * jax.lax.complex(c[..., 0], c[..., 1]) * jnp.expm1(log) / poles
+    return 2 * jnp.einsum("hn,hnk->hk", weights, jnp.exp(log[..., None] * jnp.arange(length))).real
+
+
 def grid_bank(a: Array, t: Array, w: Array, v: Array, u: Array) -> Array:
     """y by the grid kernel and an FFT convolution."""
     length = u.shape[-1]

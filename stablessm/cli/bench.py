@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,19 +12,28 @@ from stablessm.cli.options import Out
 
 if TYPE_CHECKING:
     from stablessm.bench.dataset import Row
+    from stablessm.sweeps.places import Places
 
 
 def bench(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME ...]", help="All by default.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer rounds and a smaller, declared workload.")] = False,
     device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
+    keep: Annotated[
+        bool, typer.Option("--keep", help="In a checkout: replace the rows of the kept bench.nc, which git tracks.")
+    ] = False,
     out: Out = None,
 ) -> None:
     """Measure against the peers: candidates take turns in one process; medians of CPU and wall time per unit of work.
 
+    What comes of it is results/raw/bench.nc, or that of --out. It is of this machine, so that the file a checkout keeps
+    is left alone without --keep.
+
     Examples:
 
         stablessm bench sweep --quick
+
+        stablessm bench train --quick --out mine
 
         stablessm bench siso powers --out mine
 
@@ -47,7 +57,11 @@ def bench(
     from stablessm.sweeps.device import choose_device, computing, enable_compilation_cache
     from stablessm.sweeps.errors import SweepError
     from stablessm.sweeps.folders import check
+    from stablessm.sweeps.places import places
 
+    if keep and (out is not None or not _is_kept(places())):
+        raise typer.BadParameter("--keep goes with a folder inside a checkout of stablessm, and without --out")
+    out = out or (None if keep else Path("results"))
     path = check(out).dataset("bench")
     kept = datasets.load(path) if path.exists() else None
     try:
@@ -76,6 +90,14 @@ def bench(
         with computing(chosen, "float32"):
             _errors(chosen.platform)
     typer.echo(f"saved {path}; stablessm draw {arguments('bench', out=out)} makes the figure")
+
+
+def _is_kept(where: Places) -> bool:
+    """Whether these are the folders of the checkout that this package runs from."""
+    from stablessm.sweeps.places import checkout
+
+    root = checkout()
+    return root is not None and where.raw.is_relative_to(root / "experiments")
 
 
 def _errors(platform: str) -> None:

@@ -8,10 +8,12 @@ import pytest
 import stablessm.bench
 import stablessm.engine
 from stablessm import datasets
-from stablessm.bench import BENCHMARKS, peers
+from stablessm.bench import BENCHMARKS, peers, train
 from stablessm.bench.base import Benchmark, Candidate, Case, Timing, paired
 from stablessm.bench.dataset import dataset, rows_in, rows_of
 from stablessm.bench.siso import ours, problem
+from stablessm.bench.torch_s4d import training_step
+from stablessm.sweeps import places
 
 
 def test_candidates_take_turns_in_reversed_order():
@@ -62,6 +64,53 @@ def test_command_stores_a_dataset_and_draws_it(call, tmp_path, monkeypatch):
         assert code == 0 and "finds no gpu" in err and "on cpu, against float64" in out
     assert call("draw", "bench", "--out", tmp_path, "--format", "svg")[0] == 0
     assert (tmp_path / "figures" / "bench.svg").stat().st_size > 1000
+
+
+def test_a_checkout_keeps_its_rows_until_it_is_told(call, tmp_path, monkeypatch):
+    monkeypatch.setattr(stablessm.bench, "BENCHMARKS", {"toy": Benchmark("toy", "", "tests.bench.toy:cases")})
+    (tmp_path / "pyproject.toml").touch()
+    kept = tmp_path / "experiments" / "results" / "bench.nc"
+    kept.parent.mkdir(parents=True)
+    monkeypatch.setattr(places, "PACKAGE", tmp_path / "stablessm")
+    monkeypatch.chdir(tmp_path)
+    assert call("bench", "toy", "--quick")[0] == 0
+    assert (tmp_path / "results" / "raw" / "bench.nc").is_file() and not kept.exists()
+    for more in (["--out", "mine"], []):
+        monkeypatch.chdir(tmp_path if more else tmp_path.parent)
+        code, _, err = call("bench", "toy", "--quick", "--keep", *more)
+        assert code == 2 and "--keep" in err and not kept.exists()
+    monkeypatch.chdir(tmp_path)
+    assert call("bench", "toy", "--quick", "--keep")[0] == 0 and kept.is_file()
+
+
+def test_kernels_of_the_grid_are_those_of_the_layer():
+    layer = train.s4d(jax.random.key(0), channels=2, states=6)
+    exact = train._exact_kernels(layer, 9)
+    grid = train.grid_kernels(layer, 9).at[:, 0].add(layer.feedthrough)
+    for made in (grid, layer.channel_kernels(9)):
+        np.testing.assert_allclose(made, exact, atol=2e-6 * np.abs(exact).max())
+
+
+@pytest.mark.slow
+def test_training_steps_by_grid_and_in_pytorch_are_ours():
+    """Two steps of Adam: the second loss holds the gradients in all weights against each other."""
+    model = train.network(jax.random.key(0), width=3, states=4, depth=1)
+    rng = np.random.default_rng(0)
+    x, labels = rng.normal(size=(2, 9, 1)).astype(np.float32), np.array([1, 4], np.int32)
+
+    def losses(model):
+        step, parameters, state = train.step_of(model)
+        step, found = jax.jit(step), []
+        for _ in range(2):
+            loss, parameters, state = step(parameters, state, x, labels)
+            found.append(float(loss))
+        return found
+
+    ours = losses(model)
+    assert ours[1] < ours[0]
+    assert losses(train.with_layers(model, train.ByGrid)) == pytest.approx(ours, abs=1e-5)
+    torch = training_step(model, x, labels)
+    assert torch is None or [torch(), torch()] == pytest.approx(ours, abs=1e-5)
 
 
 def test_every_benchmark_has_its_program():
