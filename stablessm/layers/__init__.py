@@ -13,6 +13,7 @@ _HOMES = {
     "pointwise": "stablessm.layers.ssm",
     "S4": "stablessm.layers.s4",
     "S4D": "stablessm.layers.s4d",
+    "DSS": "stablessm.layers.dss",
     "S5": "stablessm.layers.s5",
     "LRU": "stablessm.layers.lru",
     "Selective": "stablessm.layers.selective",
@@ -29,6 +30,7 @@ _HOMES = {
 }
 __all__ = [
     "ACTIVATIONS",
+    "DSS",
     "LAYERS",
     "LRU",
     "LSTM",

@@ -45,7 +45,8 @@ class Layer(eqx.Module):
     def roles(self) -> Mapping[str, Sequence[Array | None]]:
         """Return its own weights that are for something special: "recurrent" those of its poles, "step" of step sizes.
 
-        An optimiser may treat them otherwise than the rest (`layers.roles`). None stands for a weight it does not have.
+        Those that are "frozen" stay as they are. An optimiser may treat them otherwise than the rest (`layers.roles`).
+        None stands for a weight it does not have.
         """
         return {}
 

@@ -9,9 +9,12 @@ References: Gu et al., HiPPO (NeurIPS 2020); Gu et al., S4 (ICLR 2022); Gu et al
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from jax import Array
 
 KINDS = ("lin", "inv", "legs")
 
@@ -99,6 +102,33 @@ def diagonal_eigenvalues(kind: str, states: int) -> np.ndarray:
     if kind == "inv":
         return -0.5 + 1j * states / np.pi * (states / (2 * n + 1) - 1)
     return -0.5 + 1j * np.pi * np.roll(n, -1)
+
+
+def random_eigenvalues(states: int, *, key: Array) -> np.ndarray:
+    """Return eigenvalues as a random matrix has them: the ablation of HiPPO, which has nothing to do with a memory.
+
+    Entries of variance 1/N give eigenvalues that are uniform in the unit disc (Girko's circular law). Here they are
+    drawn from that law, one of each pair, in the left half of the disc: those to the right would grow.
+
+    Args:
+        states: N, even, the order of the real system.
+        key: PRNG key.
+
+    Returns:
+        complex128 of shape (N/2,).
+
+    Example:
+        >>> import jax
+        >>> drawn = random_eigenvalues(64, key=jax.random.key(0))
+        >>> bool((abs(drawn) <= 1).all() and (drawn.real < 0).all() and (drawn.imag > 0).all())
+        True
+    """
+    import jax
+
+    if _whole(states) % 2:
+        raise ValueError(f"a random start has conjugate pairs, so that `states` must be even, but got {states}")
+    radius, turn = np.asarray(jax.random.uniform(key, (2, states // 2), minval=1e-4, maxval=1 - 1e-4), np.float64)
+    return np.sqrt(radius) * np.exp(0.5j * np.pi * (1 + turn))
 
 
 def _whole(states: int) -> int:

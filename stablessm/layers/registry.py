@@ -98,6 +98,10 @@ _ALL = (
         "stablessm.layers.s4:S4", ("continuous",),
     ),
     LayerKind(
+        "dss", "a bank of modes for each channel, normalised over a length (variant=\"exp\": not)",
+        "Gupta, Gu and Berant, DSS (NeurIPS 2022)", "stablessm.layers.dss:DSS", ("continuous",),
+    ),
+    LayerKind(
         "s5", "one state for all channels, dense input and output matrices", "Smith et al., S5 (ICLR 2023)",
         "stablessm.layers.s5:S5",
     ),

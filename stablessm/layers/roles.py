@@ -1,16 +1,42 @@
-"""What a weight is for: recurrent, of the step size, or anything else. Optimisers group weights by it."""
+"""What a weight is for: recurrent, of the step size, frozen, or anything else. Optimisers group weights by it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
 import jax
+from jax import Array
 
 from stablessm.layers.base import Layer
 
 REST = "rest"
+FROZEN = "frozen"
+FREEZABLE = ("eigenvalues", "low_rank", "drive", "step")
+
+
+def grouped(
+    parts: Mapping[str, Sequence[Array | None]], frozen: Sequence[str], *, recurrent: Sequence[str] = ()
+) -> dict[str, tuple[Array | None, ...]]:
+    """Return what a layer says of its weights, whose parts are trained or not.
+
+    Args:
+        parts: some of `FREEZABLE` -> weights.
+        frozen: the parts that stay as they are: "frozen".
+        recurrent: of the others, those that are "recurrent"; the step is "step", and what is left "rest".
+
+    Raises:
+        ValueError: a part that is not there.
+    """
+    for name in frozen:
+        if name not in parts:
+            raise ValueError(f"`frozen` must be some of {', '.join(parts)}, but got {name!r}")
+    found: dict[str, tuple[Array | None, ...]] = {}
+    for name, weights in parts.items():
+        role = FROZEN if name in frozen else "recurrent" if name in recurrent else "step" if name == "step" else REST
+        found[role] = (*found.get(role, ()), *weights)
+    return found
 
 
 def layers_of(model: Any) -> Iterator[Layer]:

@@ -16,6 +16,7 @@ from stablessm.layers.base import Layer
 from stablessm.layers.conjugates import modes_of
 from stablessm.layers.diagonal import joined
 from stablessm.layers.hippo import normal_plus_low_rank
+from stablessm.layers.roles import grouped
 from stablessm.layers.s4d import STEP_SIZES, log_uniform
 from stablessm.layers.stepping import eigenvalues_of
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization
@@ -40,6 +41,7 @@ class S4(Layer):
         step_weight: raw weight of the step size, shape (channels,).
         parameterization: the map of the decay.
         step_map: the map of the step size.
+        frozen: parts that are not trained, of "eigenvalues", "low_rank", "drive" and "step".
 
     References: Gu, Goel and Re, Efficiently Modeling Long Sequences with Structured State Spaces (ICLR 2022).
     """
@@ -54,6 +56,7 @@ class S4(Layer):
     step_weight: Array
     parameterization: Parameterization = eqx.field(static=True)
     step_map: Parameterization = eqx.field(static=True)
+    frozen: tuple[str, ...] = eqx.field(static=True)
 
     def __init__(
         self,
@@ -66,6 +69,7 @@ class S4(Layer):
         tied: bool = True,
         step_sizes: tuple[float, float] = STEP_SIZES,
         step_map: Parameterization | None = None,
+        frozen: Sequence[str] = (),
         key: Array,
     ) -> None:
         """Make a layer whose channels start at a given Lambda, whatever the map (see `s4` for the start of HiPPO).
@@ -79,6 +83,7 @@ class S4(Layer):
             tied: whether Q is P; otherwise Q starts at P and is trained by itself.
             step_sizes: range of dt, drawn log-uniformly.
             step_map: map of the step size; the exponential one by default.
+            frozen: parts that are not trained: some of eigenvalues, low_rank, drive and step.
             key: PRNG key of C ~ CN(0, 1), D ~ N(0, 1), the same for every map.
 
         Raises:
@@ -109,6 +114,8 @@ class S4(Layer):
         self.readout = jax.random.normal(readout_key, self.low_rank.shape, dtype) * scale
         self.feedthrough = jax.random.normal(feedthrough_key, (inputs,), dtype)
         self.step_weight = self.step_map.weight(log_uniform(step_sizes, (inputs,), dtype, step_key))
+        self.frozen = tuple(frozen)
+        self.roles()
 
     def _stored(self, values: ArrayLike, channels: int, dtype: np.dtype) -> Array:
         values = np.asarray(values)
@@ -136,9 +143,14 @@ class S4(Layer):
         return self.frequency is not None
 
     def roles(self) -> Mapping[str, Sequence[Array | None]]:
-        """Return Lambda, P, Q and B as "recurrent", as published runs group them, and the weight of dt as "step"."""
-        recurrent = (self.weight, self.frequency, self.low_rank, self.untied, self.input_weight)
-        return {"recurrent": recurrent, "step": (self.step_weight,)}
+        """Return Lambda, P, Q and B as "recurrent", as published runs have them, dt as "step", and what is "frozen"."""
+        parts = {
+            "eigenvalues": (self.weight, self.frequency),
+            "low_rank": (self.low_rank, self.untied),
+            "drive": (self.input_weight,),
+            "step": (self.step_weight,),
+        }
+        return grouped(parts, self.frozen, recurrent=("eigenvalues", "low_rank", "drive"))
 
     def step_size(self) -> Array:
         """Return dt of each channel, shape (channels,)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -9,17 +11,17 @@ import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
 
-from stablessm import engine
+from stablessm.layers.bank import Bank
 from stablessm.layers.conjugates import modes_of
 from stablessm.layers.diagonal import joined
-from stablessm.layers.stepping import RULES, Rule, Stepped, Stepping
+from stablessm.layers.stepping import RULES, Rule, Stepping
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization
 from stablessm.parameterizations.links import time_of
 
 STEP_SIZES = (1e-3, 1e-1)
 
 
-class S4D(Stepped):
+class S4D(Bank):
     r"""y_k = Re sum_n m_n C_n h_n,k + D u_k for each channel on its own, h_n the modes of dh/dt = lambda_n h + B_n u.
 
     Every channel has `states` modes of its own: conjugate pairs, stored once (m = 2), and real poles (m = 1). The map
@@ -36,6 +38,7 @@ class S4D(Stepped):
         parameterization: the map of the decay.
         step_map: the map of the step size.
         rule: discretisation, one of `stepping.RULES`.
+        frozen: parts that are not trained.
 
     References: Gu et al., On the Parameterization and Initialization of Diagonal State Space Models (NeurIPS 2022).
     """
@@ -49,6 +52,7 @@ class S4D(Stepped):
     parameterization: Parameterization = eqx.field(static=True)
     step_map: Parameterization = eqx.field(static=True)
     rule: Rule = eqx.field(static=True)
+    frozen: tuple[str, ...] = eqx.field(static=True)
 
     def __init__(
         self,
@@ -59,6 +63,7 @@ class S4D(Stepped):
         rule: Rule = "zero_order_hold",
         step_sizes: tuple[float, float] = STEP_SIZES,
         step_map: Parameterization | None = None,
+        frozen: Sequence[str] = (),
         key: Array,
     ) -> None:
         """Make a layer whose channels start at given eigenvalues, whatever the map.
@@ -71,6 +76,7 @@ class S4D(Stepped):
             rule: "zero_order_hold" or "bilinear", of continuous time.
             step_sizes: range of dt, drawn log-uniformly.
             step_map: map of the step size; the exponential one by default.
+            frozen: parts that are not trained: some of eigenvalues, step and drive.
             key: PRNG key of the weights, the same for every map: C ~ CN(0, 1), D ~ N(0, 1), B = 1.
 
         Raises:
@@ -102,60 +108,11 @@ class S4D(Stepped):
         self.step_weight = None
         if time_of(parameterization.link) == "continuous":
             self.step_weight = self.step_map.weight(log_uniform(step_sizes, (inputs,), dtype, step_key))
+        self.frozen = tuple(frozen)
+        self.roles()
 
-    @property
-    def inputs(self) -> int:
-        """Number of channels."""
-        return self.weight.shape[0]
-
-    @property
-    def outputs(self) -> int:
-        """Number of channels."""
-        return self.weight.shape[0]
-
-    def kernel(self, length: int) -> Array:
-        """Return K_k for k < length, shape (length, channels, channels): diagonal, D in K_0 (see `channel_kernels`)."""
-        return jax.vmap(jnp.diag, in_axes=-1)(self.channel_kernels(length))
-
-    def channel_kernels(self, length: int) -> Array:
-        """Return the kernel of each channel, D in its first value, shape (channels, length).
-
-        Args:
-            length: number of steps, at least 0.
-        """
-        stepped = self.discretised()
-        return _with_feedthrough(engine.kernel(stepped.poles, self._read(stepped), length), self.feedthrough)
-
-    def step(self, state: Array, x: Array) -> tuple[Array, Array]:
-        """Advance by one step.
-
-        Args:
-            state: of the modes without B, shape (channels, modes).
-            x: input, shape (channels,).
-
-        Returns:
-            (state, y): y of shape (channels,).
-        """
-        stepped = self.discretised()
-        state = stepped.multiplier * state + x[:, None]
-        return state, (self._read(stepped) * state).real.sum(-1) + self.feedthrough * x
-
-    def __call__(self, x: Array, state: Array | None = None) -> tuple[Array, Array]:
-        """Run over a series.
-
-        Args:
-            x: shape (time, channels); may be empty.
-            state: before the first step, shape (channels, modes); zero by default.
-
-        Returns:
-            (y, state): outputs of shape (time, channels), and the state after the last step.
-        """
-        stepped = self.discretised()
-        y, state = engine.filter_bank(stepped.poles, self._read(stepped), x.T, state, gradient=True)
-        return y.T + self.feedthrough * x, state
-
-    def _read(self, stepped: Stepping) -> Array:
-        """m C gain B, what the state is read with where the input goes to it as it is."""
+    def read(self, stepped: Stepping) -> Array:
+        """Return m C gain B."""
         both = joined(self.input_weight, self.frequency) * joined(self.readout, self.frequency)
         return both * stepped.gain * self.modes.multiplicity()
 
@@ -176,7 +133,3 @@ def log_uniform(limits: tuple[float, float], shape: tuple[int, ...], dtype: np.d
     if not (0 < low <= high < np.inf):
         raise ValueError(f"step sizes must lie between two positive numbers in order, but got {low} and {high}")
     return jnp.exp(jax.random.uniform(key, shape, dtype, np.log(low), np.log(high)))
-
-
-def _with_feedthrough(kernels: Array, feedthrough: Array) -> Array:
-    return kernels.at[:, 0].add(feedthrough) if kernels.shape[-1] else kernels

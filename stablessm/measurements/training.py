@@ -52,7 +52,7 @@ class TrainingSettings(Settings):
     layer: list[str] = Field(default_factory=lambda: ["s4d"])
     depth: int = Field(2, ge=1, le=1000)
     states: int = Field(64, ge=1, le=4096)
-    start: Literal["auto", "lin", "inv", "legs", "ring"] = "auto"
+    start: Literal["auto", "lin", "inv", "legs", "ring", "random"] = "auto"
     norm: Literal["pre", "post", "none"] = "pre"
     mixing: Literal["glu", "linear", "none"] = "glu"
     dropout: float = Field(0.0, ge=0, lt=1)

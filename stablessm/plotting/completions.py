@@ -29,7 +29,7 @@ def draw(samples: xr.Dataset) -> Figure:
 def _pictures(samples: xr.Dataset) -> Figure:
     rows, shape = samples.sizes["row"], tuple(samples.attrs["shape"])
     columns = min(_PAIRS, rows)
-    figure = Figure(figsize=(0.4 + 2.3 * columns, 0.9 + 1.3 * -(-rows // columns)), layout="constrained")
+    figure = Figure(figsize=(0.4 + 2.3 * columns, 0.6 + 1.2 * -(-rows // columns)), layout="constrained")
     every = figure.subplots(-(-rows // columns), 2 * columns, squeeze=False)
     for axes in every.ravel():
         axes.set_axis_off()

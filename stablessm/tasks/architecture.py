@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stablessm.parameterizations import Parameterization
     from stablessm.tasks.task import Task
 
-Start = Literal["auto", "lin", "inv", "legs", "ring"]
+Start = Literal["auto", "lin", "inv", "legs", "ring", "random"]
 _WITHOUT_STEP_SIZES = ("linear_rnn", "ssm", "lru")
 _RING = (0.9, 0.999, 6.28)  # smallest and largest modulus, largest phase
 
@@ -34,8 +34,9 @@ class Architecture(BaseModel):
         states: order of the real system of each layer (and channel, where channels have states of their own); even.
             A layer of Eq. 2 has one state a feature, whatever this says.
         start: eigenvalues at the start: "lin", "inv", "legs" as S4D has them, for layers with a step size; "ring" draws
-            multipliers of a step, of modulus 0.9 to 0.999; "auto" takes "legs" for s4, "lin" for other layers with a
-            step size, "ring" else.
+            multipliers of a step, of modulus 0.9 to 0.999; "random" draws eigenvalues as a random matrix has them, of
+            layers with a step size; "auto" takes "legs" for s4 and dss, "lin" for other layers with a step size, "ring"
+            else.
         norm: "pre", "post" or "none".
         mixing: "glu", "linear" or "none".
         dropout: share of the features.
@@ -180,13 +181,13 @@ def _start(
     """Return the eigenvalues a layer starts at, and what S4 starts with beside them."""
     import jax.numpy as jnp
 
-    from stablessm.layers.hippo import diagonal_eigenvalues, normal_plus_low_rank
+    from stablessm.layers.hippo import diagonal_eigenvalues, normal_plus_low_rank, random_eigenvalues
     from stablessm.layers.lru import ring
 
     continuous, start, states = parameterization.link == "continuous", architecture.start, architecture.states
     has_steps = continuous and kind not in _WITHOUT_STEP_SIZES
     if start == "auto":
-        start = "ring" if not has_steps else "legs" if kind == "s4" else "lin"
+        start = "ring" if not has_steps else "legs" if kind in ("s4", "dss") else "lin"
     if start != "ring" and not has_steps:
         raise ValueError(
             f"the start {start!r} needs a step size, which {kind!r} does not have under the link "
@@ -198,6 +199,8 @@ def _start(
         count = architecture.width if kind == "ssm" else states // 2
         multipliers = ring(*_RING, states=count, key=key)
         return (jnp.log(multipliers) if continuous else multipliers), {}
+    if start == "random":
+        return random_eigenvalues(states, key=key), {}
     if kind == "s4" and start == "legs":
         whole, half = normal_plus_low_rank(states), slice(states // 2, None)
         return whole.eigenvalues[half], {"low_rank": whole.low_rank[half], "drive": whole.inputs[half]}

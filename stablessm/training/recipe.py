@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+import jax
 import optax
 from jax.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field
 
-from stablessm.layers.roles import REST, roles
+from stablessm.layers.roles import FROZEN, REST, roles
 
 _B2 = 0.98
 
@@ -93,10 +94,16 @@ def transformation(
         "step": _scaled(rates, recipe.step_multiplier),
     }
     labels = roles(parameters)
+    has_frozen = FROZEN in jax.tree.leaves(labels)
+    if has_frozen:
+        groups[FROZEN] = optax.set_to_zero()
     # behind a function, for a model is one itself and would be called
     parts = [optax.scale_by_adam(b2=_B2), optax.partition(groups, lambda _: labels)]
     if recipe.clip is not None:
         parts.insert(0, optax.clip_by_global_norm(recipe.clip))
+    if has_frozen:  # before the norm is taken: what does not move has no part in it
+        still = {role: optax.set_to_zero() if role == FROZEN else optax.identity() for role in groups}
+        parts.insert(0, optax.partition(still, lambda _: labels))
     if recipe.schedule == "plateau":
         parts.append(
             optax.contrib.reduce_on_plateau(factor=0.1, patience=recipe.patience, accumulation_size=recipe.window)

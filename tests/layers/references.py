@@ -87,6 +87,20 @@ def s4d(layer, x):
     return np.array(found).reshape(x.shape)
 
 
+def dss(layer, x):
+    lam, (_, gain) = np.asarray(layer.eigenvalues()).astype(complex), stepped(layer)
+    z = lam * np.asarray(layer.step_size(), float)[:, None]
+    if layer.variant == "softmax":
+        total = np.exp(z[..., None] * np.arange(layer.length)).sum(-1)
+        gain = total.conj() / (np.abs(total) ** 2 + 1e-7) / lam
+    state, found = np.zeros_like(lam), []
+    for value in x:
+        state = np.exp(z) * state + value[:, None]
+        read = (twice(layer) * gain * paired(layer.readout, layer) * state).real.sum(-1)
+        found.append(read + np.asarray(layer.feedthrough, float) * value)
+    return np.array(found).reshape(x.shape)
+
+
 def s5(layer, x):
     (lam, gain), found = stepped(layer), []
     b, c = (paired(one, layer) for one in (layer.input_weight, layer.readout))
@@ -246,7 +260,7 @@ def bidirectional(layer, x):
 
 
 REFERENCES = {
-    "linear_rnn": linear_rnn, "ssm": ssm, "s4": s4, "s4d": s4d, "s5": s5, "lru": lru, "attention": attention,
-    "lstm": lstm, "feed_forward": feed_forward, "selective": selective, "gated_ssm": gated_ssm, "hyena": hyena,
-    "bidirectional": bidirectional,
+    "linear_rnn": linear_rnn, "ssm": ssm, "s4": s4, "s4d": s4d, "dss": dss, "s5": s5, "lru": lru,
+    "attention": attention, "lstm": lstm, "feed_forward": feed_forward, "selective": selective,
+    "gated_ssm": gated_ssm, "hyena": hyena, "bidirectional": bidirectional,
 }  # fmt: skip
