@@ -16,6 +16,7 @@ from stablessm.cli.design import design
 from stablessm.cli.diff import diff
 from stablessm.cli.draw import draw
 from stablessm.cli.evaluate import evaluate
+from stablessm.cli.interruption import heard
 from stablessm.cli.listing import list_
 from stablessm.cli.merge import merge
 from stablessm.cli.reproduce import reproduce
@@ -81,7 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command = typer.main.get_command(app)
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        code = command.main(args=words, prog_name="stablessm", standalone_mode=False)
+        with heard():
+            code = command.main(args=words, prog_name="stablessm", standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
         _fail("interrupted", INTERRUPTED)
     except UsageError as error:

@@ -118,13 +118,14 @@ def _describe(run: Ready) -> None:
     import equinox as eqx
     import jax
 
-    from stablessm.sweeps.memory import compiled_bytes, memory_of, sized
+    from stablessm.sweeps.memory import compiled_bytes, least_bytes, memory_of, sized
 
     declaration, task = run.declaration, run.task
     with run.on_device():
         count = sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(run.model, eqx.is_inexact_array)))
-        program = run.training.lowered()
-        needed = compiled_bytes(program.compile())
+        program = run.training.traced()
+        needed = compiled_bytes(program.lower().compile())  # not every compiler says
+        told = sized(needed) if needed else f"at least {sized(least_bytes(program.jaxpr))}"
         typer.echo(json.dumps(declaration.document(), indent=1, ensure_ascii=False))
         rows = len(task.splits["train"].inputs)
         typer.echo(
@@ -133,6 +134,6 @@ def _describe(run: Ready) -> None:
             f"({declaration.batches * declaration.recipe.batch / rows:.3g} epochs)"
         )
         typer.echo(
-            f"a step holds {sized(needed) if needed else 'an unknown part'} of {sized(memory_of(run.device))} on "
-            f"{run.device}; nothing was run, and nothing written"
+            f"a step holds {told} of {sized(memory_of(run.device))} on {run.device}; nothing was run, and nothing "
+            "written"
         )

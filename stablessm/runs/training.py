@@ -15,6 +15,7 @@ import numpy as np
 from stablessm.datasets import load as load_dataset
 from stablessm.datasets import refuse_foreign, save, save_provenance
 from stablessm.runs.declaration import Declaration, RunError, difference
+from stablessm.runs.owning import owned
 from stablessm.runs.reading import load_declaration
 from stablessm.runs.record import Record, dataset_of, empty
 from stablessm.runs.setup import Files, Ready, files_of, ready
@@ -105,7 +106,7 @@ def train(
 
     Raises:
         SpecError, DataError, TaskError, ArchitectureError: what is declared cannot be.
-        RunError: a run of another declaration is in the way.
+        RunError: a run of another declaration is in the way, or another process trains this one.
         CheckpointError: the checkpoint is damaged.
         DatasetWriteError: the disk refuses.
     """
@@ -126,12 +127,24 @@ def execute(
     files = files_of(run.declaration, out)
     refuse_foreign(files.dataset)
     with run.on_device():
-        record = empty(run.training.start, run.declaration, run.layers)
+        start = empty(run.training.start, run.declaration, run.layers)
+        if not fresh:  # what is complete is only read
+            record = _taken_up(files, run, start)
+            if _over(record, run) and files.dataset.is_file():
+                resumed = int(record.state.step)
+                return _result(load_dataset(files.dataset), files, record, run, resumed, complete=True)
+    with owned(files):
+        return _executed(start, run, files, fresh, progress)
+
+
+def _executed(
+    record: Record, run: Ready, files: Files, fresh: bool, progress: Callable[[Status], None]
+) -> TrainingResult:
+    """Train with the files to itself, from the start or from where they are now."""
+    with run.on_device():
         if not fresh:
             record = _taken_up(files, run, record)
         resumed = int(record.state.step)
-        if _over(record, run) and files.dataset.is_file():
-            return _result(load_dataset(files.dataset), files, record, run, resumed, complete=True)
         began = time.perf_counter()
         record = _trained(record, run, files, progress)
         dataset = dataset_of(

@@ -1,7 +1,11 @@
-"""Checkpoints: the state of a run in one file, whole or not at all, and what it was a run of."""
+"""Checkpoints: the state of a run in one file, whole or not at all, and what it was a run of.
+
+A sum over all of it stands in its head, so that a file in which a bit has changed is not gone on from.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import struct
@@ -35,9 +39,10 @@ def save(path: str | Path, state: TrainingState, made_of: Mapping[str, Any]) -> 
     Raises:
         WriteError: the disk refuses.
     """
-    head = json.dumps({"made_of": made_of, "leaves": _shapes(state)}, sort_keys=True).encode()
     body = io.BytesIO()
     eqx.tree_serialise_leaves(body, state)
+    about = {"made_of": made_of, "leaves": _shapes(state)}
+    head = json.dumps({**about, "sha256": _sum(about, body.getvalue())}, sort_keys=True).encode()
     write_whole(Path(path), _MAGIC + struct.pack("<Q", len(head)) + head + body.getvalue())
 
 
@@ -84,10 +89,20 @@ def _parts(path: Path) -> tuple[dict[str, Any], bytes]:
         raise CheckpointError(f"{path} is no checkpoint of stablessm")
     (size,) = struct.unpack("<Q", content[len(_MAGIC) : start])
     try:
-        head = json.loads(content[start : start + size])
-        return {"made_of": dict(head["made_of"]), "leaves": head["leaves"]}, content[start + size :]
-    except (ValueError, KeyError, TypeError) as error:
+        head, body = json.loads(content[start : start + size]), content[start + size :]
+        about = {"made_of": dict(head["made_of"]), "leaves": head["leaves"]}
+        told = head.get("sha256")  # older ones have none
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CheckpointError(f"the checkpoint {path} is damaged") from error
+    if told is not None and told != _sum(about, body):
+        raise CheckpointError(f"the checkpoint {path} is damaged: its content is not what its checksum is of")
+    return about, body
+
+
+def _sum(about: Mapping[str, Any], body: bytes) -> str:
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    digest.update(body)
+    return digest.hexdigest()
 
 
 def _shapes(state: TrainingState) -> list[list[Any]]:

@@ -48,14 +48,14 @@ class Training(NamedTuple):
             the number of steps. The loss of a step behind a non-finite one is infinite.
         model: state -> the model.
         batch: step -> (examples, key of dropout): what the loss of that step is of.
-        lowered: nothing -> the program of a stretch of steps, traced and not compiled.
+        traced: nothing -> the program of a stretch of steps, traced and not compiled.
     """
 
     start: TrainingState
     advance: Callable[[TrainingState, int], tuple[TrainingState, Array, Any]]
     model: Callable[[TrainingState], Any]
     batch: Callable[[Array | int], tuple[Examples, Array]]
-    lowered: Callable[[], Any]
+    traced: Callable[[], Any]
 
 
 def training(
@@ -153,5 +153,5 @@ def training(
         advance,
         lambda state: eqx.combine(state.parameters, rest),
         lambda step: drawn(examples, step),
-        lambda: compiled.lower(start, examples, jnp.int32(1)),
+        lambda: compiled.trace(start, examples, jnp.int32(1)),
     )

@@ -1,12 +1,16 @@
 """The command line: light start, one-line errors, and the main job from run to figure."""
 
+import gc
 import hashlib
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from stablessm.cli.interruption import heard
 
 FORMULA = "1/(w^2 + 0.7)"
 
@@ -110,3 +114,24 @@ def test_every_bundled_declaration_is_valid():
             spec = load_spec(name, scale=scale)
             assert set(spec.figures) <= set(names("figures")) and set(spec.analyses) <= set(names("analysis"))
     assert Path(__file__).is_file()
+
+
+def test_an_interruption_that_python_drops_is_sent_again():
+    """As in JAX's callback of the garbage collector, whose exceptions go nowhere."""
+    dropped = []
+
+    def once(phase, info):
+        if not dropped:
+            dropped.append(phase)
+            raise KeyboardInterrupt
+
+    before = sys.unraisablehook
+    gc.callbacks.append(once)
+    try:
+        with pytest.raises(KeyboardInterrupt), heard():
+            gc.collect()
+            time.sleep(10)
+            pytest.fail("nothing was sent again")
+    finally:
+        gc.callbacks.remove(once)
+    assert dropped and sys.unraisablehook is before

@@ -77,10 +77,24 @@ def test_evaluation_takes_the_best_weights_and_refuses_other_files(run, whole, t
         evaluate(tmp_path / "none")
     content = whole.checkpoint.read_bytes()
     wider = content.replace(b'"width": 4', b'"width": 6')
-    for harm, words in ((content[:-40], "damaged"), (b"else", "no checkpoint"), (wider, "other shapes")):
+    turned = bytearray(content)
+    turned[-100] ^= 1  # one bit of an array
+    for harm, words in ((content[:-40], "damaged"), (b"else", "no checkpoint"), (wider, "checksum"),
+                        (bytes(turned), "damaged: its content is not")):  # fmt: skip
         (tmp_path / "harmed").write_bytes(harm)
         with pytest.raises(CheckpointError, match=words):
             evaluate(tmp_path / "harmed")
+
+
+def test_two_runs_of_one_name_do_not_write_one_file(run, tmp_path):
+    def stop(status):
+        with pytest.raises(RunError, match="is being trained by another run"):
+            execute(run, out=tmp_path)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        execute(run, out=tmp_path, progress=stop)
+    assert [one.name for one in (tmp_path / "raw").iterdir()] == ["digits-s4d-best.checkpoint"]
 
 
 def test_another_run_in_the_same_place_is_refused(whole):
