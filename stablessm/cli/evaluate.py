@@ -20,6 +20,9 @@ def evaluate(
     baseline: Annotated[
         bool, typer.Option("--baseline", help="Of tokens: what counting what follows three of them comes to, too.")
     ] = False,
+    carry: Annotated[
+        bool, typer.Option("--carry", help="Of a text or series: carry the state from each row to the next.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Evaluate the weights that the validation rows chose, with the standard error of the metric.
@@ -33,7 +36,7 @@ def evaluate(
     use_data_folder(data)
     from stablessm.runs import evaluate as evaluated
 
-    found = evaluated(checkpoint, split=split, device=device, baseline=baseline)  # type: ignore[arg-type]
+    found = evaluated(checkpoint, split=split, device=device, baseline=baseline, carry=carry)  # type: ignore[arg-type]
     scores = found.scores
     if as_json:
         finite = {
@@ -50,6 +53,7 @@ def evaluate(
             **finite,
             **({"per_class": classes} if classes else {}),
             **({"baseline": found.baseline.metric, "baseline_loss": found.baseline.loss} if found.baseline else {}),
+            **({"told": found.told} if found.told else {}),
             "step": found.step,
             "steps": found.steps,
         }
@@ -60,6 +64,8 @@ def evaluate(
         f"{scores.metric_error:.4f}, loss {scores.loss:.4f} +- {scores.loss_error:.4f} ({scores.rows} rows; weights of "
         f"step {found.step} of {found.steps}, the best on the validation rows)"
     )
+    if found.told:
+        typer.echo(f"  each step was told {found.told}")
     if found.baseline:
         typer.echo(
             f"  counts of what follows three tokens: {found.metric.replace('_', ' ')} {found.baseline.metric:.4f} +- "

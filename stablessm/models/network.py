@@ -191,6 +191,28 @@ class Network(eqx.Module):
             return self.decoder(_mean(self._normed(y), length)), tuple(states)
         return self._decoded(y), tuple(states)
 
+    def follow(self, x: Array, before: Array, state: tuple[Any, ...]) -> tuple[Array, tuple[Any, ...]]:
+        """Run over what follows a series, where the network generates: its full pass does not begin anew.
+
+        Args:
+            x: shape (time, inputs), or (time,) of tokens; at least one step.
+            before: the last value or token of what came before, which the state has not seen yet.
+            state: that the full pass over what came before has returned, or this.
+
+        Returns:
+            (y, state): as the full pass.
+
+        Raises:
+            ValueError: the network does not generate.
+        """
+        if self.purpose not in _GENERATES:
+            raise ValueError(f"a network for {self.purpose} does not generate")
+        y, states = jax.vmap(self.encoder)(jnp.concatenate([before[None], x[:-1]])), []
+        for block, own in zip(self.blocks, state, strict=True):
+            y, own = block(y, own)
+            states.append(own)
+        return self._decoded(y), tuple(states)
+
     def _silence(self) -> Array:
         """What stands before the first step: the vector 0 for tokens, the encoded value 0 else."""
         if self.has_tokens:

@@ -9,7 +9,7 @@ from typing import Literal
 from stablessm.runs.declaration import Declaration, RunError
 from stablessm.runs.restoring import restored
 from stablessm.tasks.counts import counted
-from stablessm.tasks.scores import Scores, summary
+from stablessm.tasks.scores import Scores, carrying_scorer, summary
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Evaluation:
         step: steps before the weights that were taken, those of the best look at the validation rows.
         steps: steps that were taken in all.
         baseline: scores of counts of the training rows on the same rows; None where they were not asked for.
+        told: what each step was told of, in words; empty where there are no steps to tell.
     """
 
     declaration: Declaration
@@ -35,6 +36,7 @@ class Evaluation:
     step: int
     steps: int
     baseline: Scores | None = None
+    told: str = ""
 
 
 def evaluate(
@@ -44,6 +46,7 @@ def evaluate(
     split: Literal["test", "validation"] = "test",
     device: str = "auto",
     baseline: bool = False,
+    carry: bool = False,
 ) -> Evaluation:
     """Evaluate the best weights of a run, as its validation rows chose them.
 
@@ -53,9 +56,12 @@ def evaluate(
         split: "test" or "validation".
         device: "auto", "cpu" or "gpu".
         baseline: whether to count, too, what follows three tokens (`tasks.counts`).
+        carry: whether the state is carried from each row of a text or series to the next; else a row begins anew, as in
+            training.
 
     Raises:
-        TaskError: counts are asked for where there are no tokens.
+        TaskError: counts are asked for where there are no tokens, or a state is to be carried between rows that do not
+            follow one another.
         CheckpointError: the file is damaged or foreign, or of an architecture or precision that this is not.
         RunError: it cannot be read, or the data are not those it was trained on.
     """
@@ -63,6 +69,11 @@ def evaluate(
         raise RunError(f"--split must be test or validation, but got {split!r}")
     run, model, step, steps = restored(checkpoint, data=data, device=device)
     with run.on_device():
-        scores = summary(run.task, split, *run.score(model, run.rows(split)))
+        score = carrying_scorer(run.task, run.declaration.activations) if carry else run.score
+        scores = summary(run.task, split, *score(model, run.rows(split)))
+    told = ""
+    if run.task.is_one_series:
+        steps_of_row = run.task.splits[split].inputs.shape[1]
+        told = "all that stands before it" if carry else f"what stands before it in its row of {steps_of_row} steps"
     counts = counted(run.task, split) if baseline else None
-    return Evaluation(run.declaration, split, run.task.metric, scores, run.task.classes, step, steps, counts)
+    return Evaluation(run.declaration, split, run.task.metric, scores, run.task.classes, step, steps, counts, told)

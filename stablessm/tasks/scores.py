@@ -15,7 +15,7 @@ from jax import Array
 from stablessm.data.records import as_values
 from stablessm.models import Network
 from stablessm.tasks.activations import Activations, with_activations
-from stablessm.tasks.task import Task
+from stablessm.tasks.task import Task, TaskError
 from stablessm.training.batches import Examples, taken
 
 _BLOCKS = 50  # of neighbouring rows, for the error of a mean over a text or a series
@@ -81,6 +81,47 @@ def scorer(task: Task, activations: Activations, batch: int) -> Callable[[Networ
         return losses.astype(np.float64), right
 
     return score
+
+
+def carrying_scorer(task: Task, activations: Activations) -> Callable[[Network, Examples], tuple[Any, Any]]:
+    """Return what `scorer` does, for rows of one text or series: the state is carried from each row to the next.
+
+    Every step but the first is told all that stands before it, as far as the network remembers it.
+
+    Args:
+        task: the task.
+        activations: as in `loss_of`.
+
+    Raises:
+        TaskError: rows that do not follow one another.
+    """
+    if not task.is_one_series:
+        raise TaskError(f"{task.name}: rows that do not follow one another have no state to carry")
+
+    @eqx.filter_jit
+    def score(model: Network, rows: Examples) -> Array:
+        model = with_activations(model, activations)
+        values = rows.inputs if model.has_tokens else rows.inputs.astype(model.encoder.weight.dtype)
+
+        def loss(y: Array, target: Array) -> Array:
+            y = y.astype(jnp.float32)
+            if task.purpose == "next_value":
+                return jnp.square(y - target).mean()
+            return optax.softmax_cross_entropy_with_integer_labels(y, target.astype(jnp.int32)).mean()
+
+        def follow(carry: tuple[Array, Any], row: tuple[Array, Array]) -> tuple[tuple[Array, Any], Array]:
+            y, state = model.follow(row[0], *carry)
+            return (row[0][-1], state), loss(y, row[1])
+
+        y, state = model(values[0])
+        later = jax.lax.scan(follow, (values[0, -1], state), (values[1:], rows.targets[1:]))[1]
+        return jnp.concatenate([loss(y, rows.targets[0])[None], later])
+
+    def scored(model: Network, rows: Examples) -> tuple[np.ndarray, np.ndarray]:
+        losses = np.asarray(score(model, rows), np.float64)
+        return losses, np.zeros(len(losses), bool)
+
+    return scored
 
 
 def summary(task: Task, split: Literal["validation", "test", "train"], losses: np.ndarray, right: np.ndarray) -> Scores:

@@ -10,7 +10,8 @@ r"""A data set with a question: what a network is asked about it, and how its an
 
 Bits per character are nats per token, times tokens per character, over ln 2; bits per dimension those per pixel or
 sample, the mean over rows of the mean over the steps of each that count. Rows of texts and series begin anew: the
-first steps of a row are told without what stands before it.
+first steps of a row are told without what stands before it, unless the state is carried from row to row
+(`scores.carrying_scorer`).
 """
 
 from __future__ import annotations
@@ -81,6 +82,11 @@ class Task:
     draw: Callable[[Array], Examples] | None = field(default=None, repr=False)
     change: Callable[[Examples, Array], Examples] | None = field(default=None, repr=False)
     questions: int = 0
+
+    @property
+    def is_one_series(self) -> bool:
+        """Whether the rows of a split follow one another in one text or series."""
+        return self.purpose == "next_value" or (self.purpose == "language" and self.symbol == "character")
 
     @property
     def metric(self) -> str:

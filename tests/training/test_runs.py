@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from stablessm import PARAMETERIZATIONS
 from stablessm.data.content import Source
 from stablessm.data.loading import load
 from stablessm.data.records import Classification, Examples
@@ -19,9 +20,9 @@ from stablessm.runs.setup import ready
 from stablessm.runs.training import execute
 from stablessm.sweeps.errors import SpecError
 from stablessm.sweeps.run import run_sweep
-from stablessm.tasks.architecture import ArchitectureError, network
+from stablessm.tasks.architecture import Architecture, ArchitectureError, network
 from stablessm.tasks.origin import origin
-from stablessm.tasks.scores import row_losses, summary
+from stablessm.tasks.scores import carrying_scorer, row_losses, scorer, summary
 from stablessm.tasks.task import TaskError, task_of
 from stablessm.training.checkpoints import CheckpointError
 
@@ -175,6 +176,23 @@ def test_bits_per_character_count_characters(tmp_path):
     assert summary(task, "test", losses * np.inf, losses > 0).metric == np.inf
     with pytest.raises(TaskError, match="at most"):
         task_of(load(str(tmp_path / "play.txt")), context=600)
+
+
+def test_a_state_that_is_carried_tells_each_row_what_stands_before_it(whole, tmp_path):
+    """The losses of rows are those of the text as one row, which a row that begins anew has at its start alone."""
+    (tmp_path / "play.txt").write_text("to be or not to be, that is the question " * 20)
+    task = task_of(load(str(tmp_path / "play.txt")), context=6)
+    made = Architecture(layer=("linear_rnn",), depth=1, width=4, states=4, mixing="none")
+    model = network(made, PARAMETERIZATIONS["exp"], task, key=jax.random.key(0))
+    rows = jax.tree.map(lambda part: jnp.asarray(part[:5], jnp.int32), task.splits["test"])
+    text = rows.inputs.reshape(1, -1)
+    y = jax.jit(lambda x: model(x)[0])(text[0])
+    exact = -np.asarray(jax.nn.log_softmax(y))[np.arange(30), np.asarray(text[0])].reshape(5, 6).mean(1)
+    np.testing.assert_allclose(carrying_scorer(task, "float32")(model, rows)[0], exact, rtol=1e-5)
+    anew = scorer(task, "float32", 5)(model, rows)[0]
+    assert anew[0] == pytest.approx(exact[0], rel=1e-5) and (abs(anew[1:] - exact[1:]) > 1e-4).all()
+    with pytest.raises(TaskError, match="have no state to carry"):
+        evaluate(whole.checkpoint, carry=True)
 
 
 def test_networks_that_cannot_be_built_are_refused_in_a_sentence(run):
