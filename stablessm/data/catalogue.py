@@ -28,6 +28,17 @@ def _ts(problem: str, *sizes_and_checksums: tuple[int, str]) -> tuple[Layout, ..
 
 _WAV = (21_128_848, "ddb17656a0bca4c5ddace082be188ca630516dc2ef1110afe3c4e9cc71173de4", 3000)
 
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_CIFAR100 = """
+apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus butterfly camel can castle
+caterpillar cattle chair chimpanzee clock cloud cockroach couch crab crocodile cup dinosaur dolphin elephant flatfish
+forest fox girl hamster house kangaroo keyboard lamp lawn_mower leopard lion lizard lobster man maple_tree motorcycle
+mountain mouse mushroom oak_tree orange orchid otter palm_tree pear pickup_truck pine_tree plain plate poppy porcupine
+possum rabbit raccoon ray road rocket rose sea seal shark shrew skunk skyscraper snail snake spider squirrel streetcar
+sunflower sweet_pepper table tank telephone television tiger tractor train trout tulip turtle wardrobe whale willow_tree
+wolf woman worm
+"""
+
 _ALL = (
     DataSet(
         "digits",
@@ -91,6 +102,78 @@ _ALL = (
         obtain="its authors publish the binary version; parquet files with columns img and label are read too",
         shape=(32, 32, 3),
         labels=("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"),
+    ),
+    DataSet(
+        "cifar100",
+        "images",
+        "60,000 colour pictures of 32 x 32 pixels in a hundred classes",
+        citation="Krizhevsky, Learning multiple layers of features from tiny images (2009)",
+        layouts=(Layout("cifar100_binary", (Part("train.bin", 153_700_000), Part("test.bin", 30_740_000))),),
+        folders=("cifar100", "cifar-100-binary"),
+        obtain="its authors publish the binary version",
+        shape=(32, 32, 3),
+        labels=tuple(_CIFAR100.split()),
+    ),
+    DataSet(
+        "quickdraw",
+        "images",
+        "drawings of 28 x 28 pixels, a class for each file that is there",
+        licence="CC BY 4.0",
+        citation="Ha and Eck, A neural representation of sketch drawings (2018)",
+        layouts=(Layout("quickdraw", (Part("*.npy", count=345),)),),
+        folders=("quickdraw",),
+        obtain="its authors publish a bitmap file CLASS.npy for each of 345 classes, of which two and more are enough",
+        shape=(28, 28),
+    ),
+    DataSet(
+        "imdb",
+        "text",
+        "50,000 film reviews as bytes, negative or positive",
+        citation="Maas et al., Learning word vectors for sentiment analysis (2011)",
+        layouts=(
+            Layout(
+                "imdb",
+                tuple(
+                    Part(f"{split}/{kind}/*.txt", count=12_500)
+                    for split in ("train", "test")
+                    for kind in ("neg", "pos")
+                ),
+            ),
+        ),
+        folders=("aclImdb", "imdb"),
+        obtain="its authors publish the folders train and test, each with neg and pos",
+        labels=("neg", "pos"),
+    ),
+    DataSet(
+        "listops",
+        "text",
+        "nested operations on digits, such as [MAX 2 9 [MIN 4 7 ] 0 ], and what they come to",
+        licence="Apache 2.0",
+        citation="Nangia and Bowman, ListOps (2018); Tay et al., Long Range Arena (2021)",
+        layouts=(Layout("listops", (Part("basic_train.tsv"), Part("basic_val.tsv"), Part("basic_test.tsv"))),),
+        folders=("listops", "listops-1000"),
+        obtain="Long Range Arena publishes three tables with the columns Source and Target",
+        labels=_DIGITS,
+    ),
+    DataSet(
+        "speech_digits",
+        "audio",
+        "the ten spoken digits of Speech Commands, at most 1 s at 16 kHz",
+        licence="CC BY 4.0",
+        citation="Warden, Speech Commands: a dataset for limited-vocabulary speech recognition (2018)",
+        layouts=(
+            Layout(
+                "speech_commands",
+                (
+                    *(Part(f"{number}/*.wav") for number in _NUMBERS),
+                    Part("validation_list.txt"),
+                    Part("testing_list.txt"),
+                ),
+            ),
+        ),
+        folders=("speech_commands", "speech_commands_v0.02", "SpeechCommands"),
+        obtain="its authors publish a folder for each word, and the lists of validation and test",
+        labels=_DIGITS,
     ),
     DataSet(
         "shakespeare",

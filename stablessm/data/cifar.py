@@ -1,4 +1,4 @@
-"""CIFAR-10: the binary batches of its authors, and parquet tables of compressed pictures."""
+"""CIFAR-10 and CIFAR-100: the binary batches of its authors, and parquet tables of compressed pictures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from stablessm.data.extras import needed
 from stablessm.data.registry import DataError
 
 _SHAPE = (32, 32, 3)
-_ROW = 1 + 3072  # a label, then 32 x 32 bytes of red, of green, of blue
 CLASSES = 10
 
 Labelled = tuple[np.ndarray, np.ndarray]
@@ -27,14 +26,33 @@ def binary_batch(path: Path, raw: bytes) -> Labelled:
     Raises:
         DataError: no whole number of rows, or a label that is none of the ten.
     """
-    if not raw or len(raw) % _ROW:
+    return _batch(path, raw, 1, CLASSES)
+
+
+def binary_batch_of_100(path: Path, raw: bytes) -> Labelled:
+    """Return what `binary_batch` does of a file of CIFAR-100, whose rows have a label of 20 before that of 100.
+
+    Args:
+        path: for sentences.
+        raw: content of the file.
+
+    Raises:
+        DataError: no whole number of rows, or a label that is none of the hundred.
+    """
+    return _batch(path, raw, 2, 100)
+
+
+def _batch(path: Path, raw: bytes, labels: int, classes: int) -> Labelled:
+    row = labels + 3072  # then 32 x 32 bytes of red, of green, of blue
+    if not raw or len(raw) % row:
+        told = "a label" if labels == 1 else f"{labels} labels"
         raise DataError(
-            f"'{path}' should be rows of {_ROW} bytes, a label and a picture of 32 x 32 pixels in three colours, "
+            f"'{path}' should be rows of {row} bytes, {told} and a picture of 32 x 32 pixels in three colours, "
             f"but has {len(raw)} bytes: it is damaged or of another set"
         )
-    rows = np.frombuffer(raw, np.uint8).reshape(-1, _ROW)
-    _check(path, rows[:, 0])
-    return rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), rows[:, 0]
+    rows = np.frombuffer(raw, np.uint8).reshape(-1, row)
+    _check(path, rows[:, labels - 1], classes)
+    return rows[:, labels:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), rows[:, labels - 1]
 
 
 def parquet_table(path: Path, raw: bytes) -> Labelled:
@@ -80,10 +98,10 @@ def _decoded(path: Path, row: int, picture: bytes | None) -> np.ndarray:
     return pixels
 
 
-def _check(path: Path, labels: np.ndarray) -> None:
-    bad = np.flatnonzero((labels < 0) | (labels >= CLASSES))
+def _check(path: Path, labels: np.ndarray, classes: int = CLASSES) -> None:
+    bad = np.flatnonzero((labels < 0) | (labels >= classes))
     if bad.size:
-        raise DataError(f"labels must lie from 0 to {CLASSES - 1}, but row {bad[0]} of '{path}' has {labels[bad[0]]}")
+        raise DataError(f"labels must lie from 0 to {classes - 1}, but row {bad[0]} of '{path}' has {labels[bad[0]]}")
 
 
 def _short(error: Exception) -> str:

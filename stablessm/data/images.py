@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from stablessm.data.catalogue import DATA_SETS
-from stablessm.data.cifar import binary_batch, parquet_table
+from stablessm.data.cifar import binary_batch, binary_batch_of_100, parquet_table
 from stablessm.data.content import File, Source, contents
 from stablessm.data.idx import idx_array
 from stablessm.data.idx import read_idx as read_idx
@@ -58,7 +58,11 @@ def load_images(name: str, folder: str | Path | None = None) -> Images:
 
 def read_images(name: str, folder: str | Path | None = None) -> tuple[Images, Source]:
     """Return what `load_images` does, and what was read."""
-    images = [one.name for one in DATA_SETS.values() if one.kind == "images"]
+    images = [
+        one.name
+        for one in DATA_SETS.values()
+        if one.kind == "images" and all(layout.format in _READERS for layout in one.layouts)
+    ]
     if name not in images:
         raise DataError(f"there is no data set {name!r} of images; the sets are {', '.join(images)}")
     known = DATA_SETS[name]
@@ -109,6 +113,7 @@ _READERS: dict[str, Callable[[list[list[File]]], tuple[np.ndarray, ...]]] = {
     "idx": _idx,
     "cifar_binary": _tables(binary_batch),
     "cifar_parquet": _tables(parquet_table),
+    "cifar100_binary": _tables(binary_batch_of_100),
 }
 
 

@@ -71,12 +71,13 @@ def load_recordings(
     return Classification(name, *splits, known.labels, source, tokens=LEVELS if form == "mu_law" else 0)
 
 
-def read_wav(path: Path, content: bytes) -> np.ndarray:
+def read_wav(path: Path, content: bytes, rate: int = RATE) -> np.ndarray:
     """Return the samples of a recording, float32 in [-1, 1), shape (time,).
 
     Args:
         path: for sentences.
-        content: of the file: one channel of 16 bits at 8 kHz.
+        content: of the file: one channel of 16 bits.
+        rate: samples a second that it must have.
 
     Raises:
         DataError: not such a file, or shorter than it says.
@@ -87,9 +88,9 @@ def read_wav(path: Path, content: bytes) -> np.ndarray:
             count, raw = file.getnframes(), file.readframes(file.getnframes())
     except (wave.Error, EOFError, RuntimeError) as error:  # RuntimeError: a chunk is longer than the file
         raise DataError(f"'{path}' is not a wav file: {str(error) or 'it ends too early'}") from None
-    if form != (1, 2, RATE):
+    if form != (1, 2, rate):
         raise DataError(
-            f"'{path}' should be one channel of 16 bits at {RATE} Hz, but is {form[0]} of {8 * form[1]} bits at "
+            f"'{path}' should be one channel of 16 bits at {rate} Hz, but is {form[0]} of {8 * form[1]} bits at "
             f"{form[2]} Hz"
         )
     if not count or len(raw) != 2 * count:
