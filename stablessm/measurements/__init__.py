@@ -19,6 +19,8 @@ from stablessm.measurements.gradient_ratio import GRADIENT_RATIO
 from stablessm.measurements.hippo import HIPPO
 from stablessm.measurements.largest_rate import LARGEST_RATE
 from stablessm.measurements.layer_by_layer import LAYER_BY_LAYER
+from stablessm.measurements.layer_memory import LAYER_MEMORY
+from stablessm.measurements.layer_perturbation import LAYER_PERTURBATION
 from stablessm.measurements.lr_stability import LR_STABILITY
 from stablessm.measurements.maps import GRADIENT_SCALE, MAPS
 from stablessm.measurements.memory import MEMORY
@@ -65,6 +67,8 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
             CLASSIFICATION,
             TRAINING,
             LAYER_BY_LAYER,
+            LAYER_PERTURBATION,
+            LAYER_MEMORY,
             SPRING,
             HIPPO,
         )

@@ -167,6 +167,7 @@ DIMENSIONS: dict[str, tuple[str, str]] = {
     "extent": ("extent of time", "1"),
     "statement": ("statement about the map", "1"),
     "system": ("system", "1"),
+    "kind": ("kind of layer", "1"),
     "moment": ("steps so far", "1"),
     **{name: (axis.long_name, axis.units) for name, axis in AXES.items()},  # of axes taken inside of a cell
 }

@@ -58,3 +58,28 @@ def test_the_scaled_system_remembers_all_and_the_fixed_one_what_is_late(tmp_path
     assert late["error"].sel(system="fixed") > max(0.5, float(late["error"].sel(system="scaled")))
     parts = found["component"].sel(system="fixed").sum("state").values
     np.testing.assert_allclose(parts, late["reconstruction"].sel(system="fixed"), atol=1e-9)
+
+
+@pytest.mark.slow
+def test_an_s4_layer_explodes_under_direct_and_its_error_at_no_size_is_that_of_the_fit(tmp_path):
+    document = {
+        "name": "one", "measurement": "layer_perturbation", "axes": {"parameterization": ["direct"]},
+        "settings": {"width": [4], "steps": 3, "repeat": 4, "beta": [0, 6], "error_horizon": [50, 400]},
+    }  # fmt: skip
+    found = stablessm.run_sweep(document, out=tmp_path).squeeze()
+    errors = found["largest_perturbation_error"]
+    for perturbed in ("recurrent", "all"):
+        one = errors.sel(perturbed=perturbed)
+        np.testing.assert_allclose(one.sel(beta=0), found["fit_error"], rtol=1e-6)
+        assert float(one.sel(beta=6, error_horizon=400)) > 1e6
+    assert 0 < found["final_loss"] < 3 * found["zero_loss"] and found["trained_margin"] > 0.3
+
+
+def test_a_kind_remembers_what_its_kernel_says(tmp_path):
+    document = {
+        "name": "one", "measurement": "layer_memory", "axes": {"parameterization": ["best"]},
+        "settings": {"layers": ["feed_forward", "s4d"], "width": 2, "states": 4, "length": 40, "signs": 2},
+    }  # fmt: skip
+    found = stablessm.run_sweep(document, out=tmp_path)["memory_function"].squeeze()
+    assert (found.sel(kind="feed_forward")[1:] < 1e-6).all() and found.sel(kind="feed_forward")[0] > 0
+    assert (found.sel(kind="s4d") > 0).all()

@@ -37,3 +37,36 @@ def hippo(**sizes):
 
 
 hippo_coefficients = hippo
+
+
+def layer_perturbation(**sizes):
+    cells = (
+        "parameterization",
+        "link",
+        "target",
+        "seed",
+        "learning_rate",
+        "width",
+        "perturbed",
+        "error_horizon",
+        "beta",
+    )
+
+    def error(parameterization, beta, error_horizon, width, **_):
+        return np.where(
+            (parameterization == 0) & (beta == 4), np.inf, 10.0 ** ((3.0 + error_horizon + width) * beta - 4)
+        )
+
+    return dataset(
+        {"largest_perturbation_error": (cells, error, described("perturbation error, largest over directions"))},
+        {"width": (8, 64), "learning_rate": (1e-2,), **sizes},
+    )
+
+
+def layer_memory(**sizes):
+    cells = ("parameterization", "link", "seed", "kind", "time")
+
+    def remembered(kind, time, seed, **_):
+        return np.where((kind == 1) & (time > 5), 0.0, (2.0 + seed) * np.exp(-0.1 * kind * time))
+
+    return dataset({"memory_function": (cells, remembered, described("memory function"))}, sizes)

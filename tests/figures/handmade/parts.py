@@ -40,6 +40,7 @@ AXES = {
     "potential": ("potential", ("quartic", "quadratic", "root")),
     "start": ("starting point", (0.98, 1.02)),
     "start_ratio": ("starting decay over target decay", (0.99, 0.5)),
+    "kind": ("kind of layer", ("s4", "lstm", "attention", "lru", "s5")),
     "system": ("system", ("scaled", "fixed")),
     "moment": ("steps so far", (30, 50)),
     "step_ratio": ("step over the largest stable one", (0.98, 1.02)),
