@@ -54,6 +54,7 @@ def evaluate(
             **({"per_class": classes} if classes else {}),
             **({"baseline": found.baseline.metric, "baseline_loss": found.baseline.loss} if found.baseline else {}),
             **({"told": found.told} if found.told else {}),
+            **({"trivial": found.trivial[0], "trivial_score": found.trivial[1]} if found.trivial else {}),
             "step": found.step,
             "steps": found.steps,
         }
@@ -66,6 +67,8 @@ def evaluate(
     )
     if found.told:
         typer.echo(f"  each step was told {found.told}")
+    if found.trivial:
+        typer.echo(f"  {found.trivial[0]}: {found.metric} {found.trivial[1]:.4f} (test rows)")
     if found.baseline:
         typer.echo(
             f"  counts of what follows three tokens: {found.metric.replace('_', ' ')} {found.baseline.metric:.4f} +- "

@@ -30,6 +30,7 @@ def train(
             "--set", metavar="KEY=VALUE", help="Override a key of the run, its model, its recipe or its data."
         ),
     ] = None,
+    length: Annotated[int | None, typer.Option(help="Steps of series that are generated, like --set length=N.")] = None,
     steps: Annotated[int | None, typer.Option(help="Steps of the optimiser.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of weights, order of the rows and dropout.")] = None,
     name: Annotated[str | None, typer.Option(help="Names the files.")] = None,
@@ -54,6 +55,8 @@ def train(
 
         stablessm train shakespeare --layer gated_ssm --set context=128 --set learning_rate=0.002 --data FOLDER
 
+        stablessm train shift --layer dlr --length 256 --set start=fourier --set width=32 --set states=256
+
         stablessm train recall --layer gated_ssm,attention --set length=64 --set seed=1 --dry-run
 
     """
@@ -70,7 +73,7 @@ def train(
     use_data_folder(data)
     declaration = load_declaration(
         task,
-        overrides=set_ or (),
+        overrides=[*(set_ or ()), *([] if length is None else [f"length={length}"])],
         layer=None if layer is None else [one.strip() for one in layer.split(",")],
         parameterization=parameterization,
         link=link,

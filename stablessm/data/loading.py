@@ -8,9 +8,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from stablessm.data.catalogue import DATA_SETS
+from stablessm.data.catalogue import ATOMIC, DATA_SETS
 from stablessm.data.continued import asks_next, continued
-from stablessm.data.records import Classification, Language, Sequences, Series
+from stablessm.data.records import Answers, Classification, Language, Sequences, Series
 from stablessm.data.registry import DataError
 
 _LOADERS = {  # format of the files -> where its loader is
@@ -29,20 +29,22 @@ _LOADERS = {  # format of the files -> where its loader is
     "wav": "recordings:load_recordings",
 }
 _OF_FILES = {".txt": "text:load_text", ".csv": "series_csv:load_csv", ".ts": "series_ts:load_ts"}
-_WITHOUT_FILES = {"digits": "images:load_image_sequences", "recall": "recall:load_recall"}
+_WITHOUT_FILES = {"digits": "images:load_image_sequences", "recall": "recall:load_recall"} | dict.fromkeys(
+    ATOMIC, "atomic:load_atomic"
+)
 
 
 def load(
     name: str | Path, folder: str | Path | None = None, **options: Any
-) -> Classification | Sequences | Language | Series:
+) -> Classification | Sequences | Answers | Language | Series:
     """Load a data set, ready to take batches of.
 
     Args:
         name: key of `DATA_SETS`, or the path of a .txt, .csv or .ts file.
         folder: where the user keeps data; the environment variable STABLESSM_DATA by default.
-        options: those of the loader: `sequence`, `pool` of images, `tokenizer` of texts, `length` of recall, `form` of
-            recordings, `validation` and `seed` of what has classes, and so on; and `ask` of images and recordings:
-            "class", or "next" for rows of tokens that are asked what comes next.
+        options: those of the loader: `sequence`, `pool` of images, `tokenizer` of texts, `length` of what is generated,
+            `form` of recordings, `validation` and `seed` of what has classes, and so on; and `ask` of images and
+            recordings: "class", or "next" for rows of tokens that are asked what comes next.
 
     Raises:
         DataError: an unknown set or option, missing, damaged or foreign files, or an option out of range.

@@ -105,6 +105,29 @@ class Sequences:
 
 
 @dataclass(frozen=True)
+class Answers:
+    """A generated set of series with answers: values that are asked for at the last steps of each.
+
+    Attributes:
+        name: of the set.
+        train: a sample of the rows to train on; targets of shape (rows, answered steps, values).
+        validation: rows of a stream of their own.
+        test: likewise.
+        source: what was asked for.
+        draw: row numbers -> training rows, new ones at every step.
+        trivial: what a simple answer tells, and its R2 on the test rows.
+    """
+
+    name: str
+    train: Examples
+    validation: Examples
+    test: Examples
+    source: Source
+    draw: Callable[[Array], Examples] = field(repr=False)
+    trivial: tuple[str, float]
+
+
+@dataclass(frozen=True)
 class Language:
     """A text as tokens, in the order it is read: training part, validation, test.
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["images", "text", "series", "audio", "recall"]
+Kind = Literal["images", "text", "series", "audio", "recall", "atomic"]
 KINDS: dict[str, str] = {
     "images": "labelled images, read as sequences of pixels or rows",
     "text": "texts as characters, trained tokens or bytes",
     "series": "multivariate series, of equal or unequal length",
     "audio": "labelled recordings",
     "recall": "generated sequences of keys and values",
+    "atomic": "generated series with answers, one operation each",
 }
 FOLDER_VARIABLE = "STABLESSM_DATA"
 

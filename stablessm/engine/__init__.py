@@ -14,6 +14,7 @@ from stablessm.engine.low_rank import low_rank_step as low_rank_step
 from stablessm.engine.low_rank import state_response as state_response
 from stablessm.engine.poles import Poles as Poles
 from stablessm.engine.poles import poles as poles
+from stablessm.engine.poles import product as product
 from stablessm.engine.poles import signed_poles as signed_poles
 from stablessm.engine.powers import first_bad_step as first_bad_step
 from stablessm.engine.powers import powers as powers

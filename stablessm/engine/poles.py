@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
 
-from stablessm.engine.turns import Turns, host_turns, turns
+from stablessm.engine.turns import Turns, added, host_turns, turns
 
 
 class Poles(NamedTuple):
@@ -88,6 +88,30 @@ def signed_poles(value: ArrayLike, *, log_modulus: ArrayLike | None = None, phas
     known = jnp.log(jnp.abs(value)) if log_modulus is None else jnp.asarray(log_modulus, dtype)
     rotation = None if phase is None else poles(jnp.zeros_like(value), phase).turns
     return Poles(jax.lax.stop_gradient(known), rotation, value)
+
+
+def product(one: Poles, other: Poles) -> Poles:
+    """Return the poles lambda mu, broadcast: phases are added word by word, so that nothing of either is rounded away.
+
+    Args:
+        one: lambda.
+        other: mu, of a shape that broadcasts with that of lambda.
+
+    Example:
+        >>> quarter = poles(0.0, np.pi / 2)
+        >>> powers(product(quarter, quarter), np.array([1])).real.tolist()
+        [-1.0]
+    """
+    log_modulus = one.log_modulus + other.log_modulus
+    if one.turns is None or other.turns is None:
+        rotation = one.turns if other.turns is None else other.turns
+        rotation = None if rotation is None else Turns(*(jnp.broadcast_to(w, log_modulus.shape) for w in rotation))
+    else:
+        rotation = added(one.turns, other.turns)
+    if one.value is None and other.value is None:
+        return Poles(log_modulus, rotation)
+    values = [jnp.exp(each.log_modulus) if each.value is None else each.value for each in (one, other)]
+    return Poles(jax.lax.stop_gradient(log_modulus), rotation, values[0] * values[1])
 
 
 def _dtype(*arrays: ArrayLike | None) -> Any:

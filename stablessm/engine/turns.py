@@ -71,6 +71,21 @@ def _(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Turns, Turns]:
     return turns(*primals), Turns(zero, zero, tangents[0] * _PER_RADIAN[0])
 
 
+def added(one: Turns, other: Turns) -> Turns:
+    """Return the sum of two phases, broadcast: exact but for the rounding of the third words, which are tiny.
+
+    Args:
+        one: words of the first.
+        other: words of the second.
+    """
+    first, second, third = (a + b for a, b in zip(one, other, strict=True))
+    bits = word_bits(third.dtype)
+    carry = jnp.round(third * 4.0**bits) * 4.0**-bits
+    second, third = second + carry, third - carry
+    carry = jnp.round(second * 2.0**bits) * 2.0**-bits
+    return Turns(_within(first + carry), second - carry, third)
+
+
 def multiple(phase: Turns, exponents: Array | np.ndarray) -> tuple[Array, Array]:
     """Return k f modulo one turn as (exact, rest), both of shape (*phase.shape, *exponents.shape).
 

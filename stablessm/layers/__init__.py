@@ -16,6 +16,7 @@ _HOMES = {
     "DSS": "stablessm.layers.dss",
     "S5": "stablessm.layers.s5",
     "LRU": "stablessm.layers.lru",
+    "DLR": "stablessm.layers.dlr",
     "Selective": "stablessm.layers.selective",
     "GatedSSM": "stablessm.layers.gated_ssm",
     "Hyena": "stablessm.layers.hyena",
@@ -30,6 +31,7 @@ _HOMES = {
 }
 __all__ = [
     "ACTIVATIONS",
+    "DLR",
     "DSS",
     "LAYERS",
     "LRU",

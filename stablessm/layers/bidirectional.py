@@ -13,6 +13,7 @@ from jax.typing import ArrayLike
 from stablessm import engine
 from stablessm.layers.bank import Bank
 from stablessm.layers.base import Layer
+from stablessm.layers.dlr import DLR
 from stablessm.layers.everywhere import everywhere
 from stablessm.layers.registry import inner_kind
 from stablessm.layers.s4 import S4
@@ -157,7 +158,7 @@ class Bidirectional(Layer):
         steps = jnp.arange(len(x))
         counts = None if length is None else (steps < length)[:, None]
         x = x if counts is None else jnp.where(counts, x, 0)
-        if self.projection is None and all(isinstance(one, Bank | S4) for one in (self.forward, self.backward)):
+        if self.projection is None and all(isinstance(one, Bank | S4 | DLR) for one in (self.forward, self.backward)):
             ahead, back = (one.channel_kernels(len(x)) for one in (self.forward, self.backward))
             y = engine.convolve(x.T, ahead, reverse_kernel=back).T  # one transform for both, and padding is 0
         else:

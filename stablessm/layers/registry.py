@@ -110,6 +110,10 @@ _ALL = (
         "stablessm.layers.lru:LRU",
     ),
     LayerKind(
+        "dlr", "poles that all channels share, a complex readout each; or products of such kernels",
+        "Gupta, Mehta and Berant, DLR (2022)", "stablessm.layers.dlr_starts:dlr",
+    ),
+    LayerKind(
         "selective", "S5 whose decays follow the input, by the map at an input-dependent weight",
         "Soydan et al., S7 (2024)", "stablessm.layers.selective:Selective",
     ),

@@ -238,7 +238,7 @@ def _summary(task: Task, split: Split, losses: Array, right: Array) -> tuple[Arr
     if task.purpose == "classification":
         share = right.mean()
         return mean, share, jnp.sqrt(share * (1 - share) / count)
-    scale = 1.0 if task.purpose == "next_value" else 1 / (np.log(2) * task.per_token[split])
+    offset, factor = task.of_loss(split)
     blocks = jnp.stack([losses[part].mean() for part in np.array_split(np.arange(count), min(count, 50))])
     error = blocks.std(ddof=1) / len(blocks) ** 0.5 if len(blocks) > 1 else jnp.inf
-    return mean, mean * scale, error * scale
+    return mean, offset + factor * mean, error * abs(factor)

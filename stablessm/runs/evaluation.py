@@ -26,6 +26,7 @@ class Evaluation:
         steps: steps that were taken in all.
         baseline: scores of counts of the training rows on the same rows; None where they were not asked for.
         told: what each step was told of, in words; empty where there are no steps to tell.
+        trivial: what a simple answer tells, and its metric on the test rows, where one is known.
     """
 
     declaration: Declaration
@@ -37,6 +38,7 @@ class Evaluation:
     steps: int
     baseline: Scores | None = None
     told: str = ""
+    trivial: tuple[str, float] | None = None
 
 
 def evaluate(
@@ -76,4 +78,7 @@ def evaluate(
         steps_of_row = run.task.splits[split].inputs.shape[1]
         told = "all that stands before it" if carry else f"what stands before it in its row of {steps_of_row} steps"
     counts = counted(run.task, split) if baseline else None
-    return Evaluation(run.declaration, split, run.task.metric, scores, run.task.classes, step, steps, counts, told)
+    task = run.task
+    return Evaluation(
+        run.declaration, split, task.metric, scores, task.classes, step, steps, counts, told, task.trivial
+    )

@@ -121,7 +121,7 @@ def dataset_of(
     def variable(dims: Any, values: Any, long_name: str, units: str = "1", **more: Any) -> Any:
         return dims, values, {"units": units, "long_name": long_name, **more}
 
-    units = "1" if task.purpose == "next_value" else "nat"
+    units = "nat" if task.purpose in ("classification", "language") else "1"
     return xr.Dataset(
         {
             "outcome": variable((), np.int32(OUTCOMES.index(outcome)), "outcome of the run",
@@ -156,5 +156,6 @@ def dataset_of(
             "first_bad_place": origin.sentence(model) if bad >= 0 else "",
             "parameters": sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(model, eqx.is_inexact_array))),
             "zero_loss": task.zero_loss,
+            **({"trivial": task.trivial[0], "trivial_score": task.trivial[1]} if task.trivial else {}),
         },
     )  # fmt: skip

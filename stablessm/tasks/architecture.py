@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from stablessm.parameterizations import Parameterization
     from stablessm.tasks.task import Task
 
-Start = Literal["auto", "lin", "inv", "legs", "ring", "random"]
-_WITHOUT_STEP_SIZES = ("linear_rnn", "ssm", "lru")
+Start = Literal["auto", "lin", "inv", "legs", "ring", "random", "fourier"]
+_WITHOUT_STEP_SIZES = ("linear_rnn", "ssm", "lru", "dlr")
+_DAMPING = 1e-5  # twice the decay of a step, as published
 _RING = (0.9, 0.999, 6.28)  # smallest and largest modulus, largest phase
 
 
@@ -35,8 +36,8 @@ class Architecture(BaseModel):
             A layer of Eq. 2 has one state a feature, whatever this says.
         start: eigenvalues at the start: "lin", "inv", "legs" as S4D has them, for layers with a step size; "ring" draws
             multipliers of a step, of modulus 0.9 to 0.999; "random" draws eigenvalues as a random matrix has them, of
-            layers with a step size; "auto" takes "legs" for s4 and dss, "lin" for other layers with a step size, "ring"
-            else.
+            layers with a step size; "fourier" puts the poles of a dlr on the grid 2 pi n/N, of the modulus e^(-5e-6);
+            "auto" takes "legs" for s4 and dss, "fourier" for dlr, "lin" for other layers with a step size, "ring" else.
         norm: "pre", "post" or "none".
         mixing: "glu", "linear" or "none".
         dropout: share of the features.
@@ -178,9 +179,10 @@ def _layer(
 def _start(
     kind: str, architecture: Architecture, parameterization: Parameterization, key: Array
 ) -> tuple[Any, dict[str, Any]]:
-    """Return the eigenvalues a layer starts at, and what S4 starts with beside them."""
+    """Return the eigenvalues a layer starts at, and what S4 and DLR start with beside them."""
     import jax.numpy as jnp
 
+    from stablessm.layers.dlr_starts import on_circle
     from stablessm.layers.hippo import diagonal_eigenvalues, normal_plus_low_rank, random_eigenvalues
     from stablessm.layers.lru import ring
 
@@ -188,6 +190,11 @@ def _start(
     has_steps = continuous and kind not in _WITHOUT_STEP_SIZES
     if start == "auto":
         start = "ring" if not has_steps else "legs" if kind in ("s4", "dss") else "lin"
+        start = "fourier" if kind == "dlr" else start
+    if start == "fourier":
+        if kind != "dlr":
+            raise ValueError(f"the start 'fourier' is that of dlr, and not one of {kind!r}")
+        return on_circle(parameterization, states, damping=_DAMPING)
     if start != "ring" and not has_steps:
         raise ValueError(
             f"the start {start!r} needs a step size, which {kind!r} does not have under the link "

@@ -150,8 +150,8 @@ def summary(task: Task, split: Literal["validation", "test", "train"], losses: n
     blocks = np.array([part.mean() for part in np.array_split(losses, min(count, _BLOCKS))])
     loss = float(losses.mean())
     error = float(blocks.std(ddof=1) / len(blocks) ** 0.5) if len(blocks) > 1 else np.inf
-    scale = 1.0 if task.purpose == "next_value" else 1 / (np.log(2) * task.per_token[split])
-    return Scores(loss, error, loss * scale, error * scale, count)
+    offset, factor = task.of_loss(split)
+    return Scores(loss, error, offset + factor * loss, error * abs(factor), count)
 
 
 def outputs(model: Network, x: Array, length: Array | None, key: Array | None) -> tuple[Array, Any]:
@@ -185,6 +185,8 @@ def row_losses(
 
     def one(x: Array, target: Array, length: Array | None, key: Array | None) -> tuple[Array, Array]:
         y = outputs(model, x, length, key)[0].astype(jnp.float32)
+        if task.purpose == "regression":
+            return jnp.square(y[len(y) - len(target) :] - target).mean(), jnp.bool_(False)
         if task.purpose == "next_value":
             return jnp.square(y - target).mean(), jnp.bool_(False)
         if task.purpose == "language":

@@ -6,6 +6,7 @@ r"""A data set with a question: what a network is asked about it, and how its an
 | recall | the value of the key that stands last | cross-entropy | accuracy |
 | text | what follows, at every step | cross-entropy | bits per character |
 | pixels, samples of sound as tokens | the next one, at every step | cross-entropy | bits per dimension |
+| an atomic task | its answer, at the last steps | mean squared error | R2 |
 | one long series | the next value, at every step | mean squared error | mean squared error |
 
 Bits per character are nats per token, times tokens per character, over ln 2; bits per dimension those per pixel or
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from stablessm.data.content import Source
-from stablessm.data.records import Classification, Examples, Language, Sequences, Series, windows
+from stablessm.data.records import Answers, Classification, Examples, Language, Sequences, Series, windows
 
 if TYPE_CHECKING:
     from jax import Array
@@ -34,6 +35,7 @@ METRICS: Mapping[str, str] = {  # of each purpose
     "classification": "accuracy",
     "language": "bits_per_character",
     "next_value": "mean_squared_error",
+    "regression": "r2",
 }
 
 
@@ -54,6 +56,8 @@ class Task:
         outputs: number of classes, tokens or values.
         zero_loss: loss on the training rows of the best answer that does not look at the series.
         per_token: characters per token in each split; 1 where that means nothing.
+        spread: variance of all answers of each split, where the metric is R2.
+        trivial: what a simple answer tells, and its R2 on the test rows, where the metric is R2.
         classes: their names, where there are classes.
         asks_at_the_end: whether the last step says what is asked.
         shape: rows, columns and channels of an image whose pixels are tokens; empty where there is none.
@@ -66,7 +70,7 @@ class Task:
     """
 
     name: str
-    purpose: Literal["classification", "language", "next_value"]
+    purpose: Literal["classification", "language", "next_value", "regression"]
     splits: Mapping[Split, Examples]
     inputs: int
     tokens: int
@@ -74,6 +78,8 @@ class Task:
     zero_loss: float
     per_token: Mapping[Split, float]
     source: Source
+    spread: Mapping[Split, float] = field(default_factory=dict)
+    trivial: tuple[str, float] | None = None
     classes: tuple[str, ...] = ()
     asks_at_the_end: bool = False
     shape: tuple[int, ...] = ()
@@ -96,10 +102,16 @@ class Task:
     @property
     def more_is_better(self) -> bool:
         """Whether a larger value of the metric is the better one."""
-        return self.metric == "accuracy"
+        return self.metric in ("accuracy", "r2")
+
+    def of_loss(self, split: Split) -> tuple[float, float]:
+        """Return (offset, factor): the metric is offset + factor x mean loss, where there are no classes."""
+        if self.purpose == "language":
+            return 0.0, 1 / (np.log(2) * self.per_token[split])
+        return (1.0, -1 / self.spread[split]) if self.purpose == "regression" else (0.0, 1.0)
 
 
-def task_of(record: Classification | Sequences | Language | Series, *, context: int) -> Task:
+def task_of(record: Classification | Sequences | Answers | Language | Series, *, context: int) -> Task:
     """Return the task on a data set.
 
     Args:
@@ -128,8 +140,8 @@ def task_of(record: Classification | Sequences | Language | Series, *, context: 
             _entropy(counts),
             dict.fromkeys(SPLITS, 1.0),
             record.source,
-            record.classes,
-            record.name == "recall",
+            classes=record.classes,
+            asks_at_the_end=record.name == "recall",
             draw=record.draw,
             change=record.change,
             questions=record.questions,
@@ -142,6 +154,13 @@ def task_of(record: Classification | Sequences | Language | Series, *, context: 
         return Task(
             record.name, "language", splits, 0, record.tokens, record.tokens, _entropy(counts),
             dict.fromkeys(SPLITS, 1.0), record.source, shape=record.shape, symbol="dimension",
+        )  # fmt: skip
+    if isinstance(record, Answers):
+        splits = {name: getattr(record, name) for name in SPLITS}
+        spread = {name: float(np.var(part.targets, dtype=np.float64)) for name, part in splits.items()}
+        return Task(
+            record.name, "regression", splits, record.train.inputs.shape[-1], 0, record.train.targets.shape[-1],
+            spread["train"], dict.fromkeys(SPLITS, 1.0), record.source, spread, record.trivial, draw=record.draw,
         )  # fmt: skip
     if isinstance(record, Series):
         record = record.standardised()

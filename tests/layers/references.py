@@ -138,6 +138,24 @@ def lru(layer, x):
     return np.array(found).reshape(x.shape)
 
 
+def dlr(layer, x):
+    """Every channel with states of its own; a product of kernels by all pairs of poles, as an imaginary part."""
+    (factor,) = layer.factors
+    lam = np.asarray(layer.eigenvalues()).astype(complex)
+    lam = np.exp(lam) if factor.parameterization.link == "continuous" else lam
+    w = np.asarray(factor.readout, float)
+    w = w if factor.phase is None else w[..., 0] + 1j * w[..., 1]
+    read = {"real": lambda z: z.real, "imaginary": lambda z: z.imag, "sum": lambda z: z.real + z.imag,
+            "product": lambda z: z.imag / 2}[layer.cast]  # fmt: skip
+    if layer.cast == "product":
+        lam, w = np.multiply.outer(lam, lam).ravel(), np.einsum("cm,cn->cmn", w, w).reshape(len(w), -1)
+    state, found = np.zeros(w.shape, complex), []
+    for value in x:
+        state = lam * state + value[:, None]
+        found.append(read((w * state).sum(-1)) + np.asarray(layer.feedthrough, float) * value)
+    return np.array(found).reshape(x.shape)
+
+
 def linear(layer):
     weight = np.asarray(layer.weight, float)
     return weight if layer.bias is None else (weight, np.asarray(layer.bias, float))
@@ -262,5 +280,5 @@ def bidirectional(layer, x):
 REFERENCES = {
     "linear_rnn": linear_rnn, "ssm": ssm, "s4": s4, "s4d": s4d, "dss": dss, "s5": s5, "lru": lru,
     "attention": attention, "lstm": lstm, "feed_forward": feed_forward, "selective": selective,
-    "gated_ssm": gated_ssm, "hyena": hyena, "bidirectional": bidirectional,
+    "gated_ssm": gated_ssm, "hyena": hyena, "bidirectional": bidirectional, "dlr": dlr,
 }  # fmt: skip
