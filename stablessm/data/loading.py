@@ -8,8 +8,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from stablessm.data.catalogue import ATOMIC, DATA_SETS
+from stablessm.data.catalogue import DATA_SETS
 from stablessm.data.continued import asks_next, continued
+from stablessm.data.generated import ATOMIC
 from stablessm.data.records import Answers, Classification, Language, Sequences, Series
 from stablessm.data.registry import DataError
 

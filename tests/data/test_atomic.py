@@ -7,7 +7,7 @@ import pytest
 
 from stablessm.data import DataError, load
 from stablessm.data.atomic import TASKS, Atomic, atomic_rows
-from stablessm.data.catalogue import ATOMIC
+from stablessm.data.generated import ATOMIC
 from stablessm.data.trivial import r_squared, shifts_known, trivial_score
 from stablessm.tasks.task import task_of
 
