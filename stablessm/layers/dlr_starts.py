@@ -8,6 +8,7 @@ import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
 
+from stablessm.layers.bank import Bank
 from stablessm.layers.diagonal import check_eigenvalues, decay_and_phase
 from stablessm.layers.dlr import DLR, Cast, Factor, Grid
 from stablessm.parameterizations import Parameterization
@@ -153,6 +154,37 @@ def kronecker(one: DLR, other: DLR, *, feedthrough: Array | None = None) -> DLR:
         raise ValueError(f"a product is taken of complex kernels: both casts must be 'real', but got "
                          f"{one.cast!r} and {other.cast!r}")  # fmt: skip
     return DLR((*one.factors, *other.factors), one.feedthrough if feedthrough is None else feedthrough, "real")
+
+
+def of_bank(layer: Bank, parameterization: Parameterization) -> DLR:
+    """Return the DLR that is a layer of modes for every channel (DSS, S4D): log lambda_bar = lambda dt.
+
+    It has the poles of all channels, each of which reads its own: w' = w (e^(lambda dt) - 1)/lambda of DSS_exp.
+
+    Args:
+        layer: the bank.
+        parameterization: the map of the modulus, which must reach those of the bank.
+
+    Raises:
+        ParameterizationError: a modulus lies outside the map's image.
+
+    Example:
+        >>> from stablessm import PARAMETERIZATIONS
+        >>> from stablessm.layers import DSS
+        >>> dss = DSS(PARAMETERIZATIONS["exp"], jnp.array([-0.5 + 3j]), inputs=2, key=jax.random.key(0))
+        >>> same = of_bank(dss, PARAMETERIZATIONS["square"])
+        >>> bool(jnp.allclose(same.channel_kernels(9), dss.channel_kernels(9), atol=1e-6))
+        True
+    """
+    stepped = layer.discretised()
+    channels, modes = stepped.multiplier.shape
+    read = jnp.zeros((channels, channels, modes), stepped.multiplier.dtype)
+    read = read.at[jnp.arange(channels), jnp.arange(channels)].set(layer.read(stepped)).reshape(channels, -1)
+    turning = stepped.poles.is_complex
+    phase = jnp.angle(stepped.multiplier).ravel() if turning else None
+    pair = jnp.stack([read.real, read.imag], axis=-1) if turning else read
+    weight = parameterization.weight(-stepped.poles.log_modulus.ravel())
+    return DLR((Factor(weight, phase, pair, parameterization),), layer.feedthrough)
 
 
 def one_hot(parameterization: Parameterization, position: int, length: int, teeth: int, *, inputs: int = 1) -> DLR:

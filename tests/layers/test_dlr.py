@@ -11,7 +11,7 @@ from stablessm import PARAMETERIZATIONS
 from stablessm.layers import LAYERS
 from stablessm.layers.bidirectional import Bidirectional
 from stablessm.layers.dlr import CASTS, DLR, Factor, Grid
-from stablessm.layers.dlr_starts import dlr, fourier, kronecker, one_hot, with_kernels
+from stablessm.layers.dlr_starts import dlr, fourier, kronecker, of_bank, one_hot, with_kernels
 
 SQUARE = PARAMETERIZATIONS["square"]
 KEY = jax.random.key(0)
@@ -113,6 +113,17 @@ def test_products_of_three_and_of_real_poles():
     D = np.asarray(found.feedthrough)[:, None] * (np.arange(9) == 0)
     np.testing.assert_allclose(kernels(found, 9), parts[0] ** 2 * parts[1] + D, atol=1e-6)
     assert found.eigenvalues().shape == (12,)
+
+
+@pytest.mark.parametrize("kind", ["dss", "s4d"])
+def test_a_bank_of_every_channel_is_a_dlr_of_all_poles(kind):
+    poles = jnp.array([-0.5 + 3j, -0.1 + 7j, -0.3])
+    options = {"variant": "exp"} if kind == "dss" else {}
+    bank = LAYERS[kind].build(PARAMETERIZATIONS["exp"], poles, inputs=3, key=KEY, **options)
+    same = of_bank(bank, SQUARE)
+    assert same.eigenvalues().shape == (9,)
+    one, two = np.asarray(kernels(bank, 64)), np.asarray(kernels(same, 64))
+    np.testing.assert_allclose(two, one, atol=64 * 2.0**-23 * np.abs(one).max())
 
 
 def test_a_turn_more_changes_nothing():
