@@ -168,7 +168,8 @@ def attention(layer, x):
     speeds = 10000.0 ** -(np.arange(0, size, 2) / size)
     outputs = np.zeros_like(x, float)
     for t in range(len(x)):
-        seen = range(max(0, t - layer.context + 1), t + 1)
+        start = max(0, t // layer.chunk - 1) * layer.chunk if layer.chunk else max(0, t - layer.context + 1)
+        seen = range(start, t + 1)
         mixed = np.zeros(layer.inputs)
         for head in range(layer.heads):
             part = slice(head * size, (head + 1) * size)

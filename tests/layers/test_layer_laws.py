@@ -95,7 +95,18 @@ def crossed(kinds):
 
 @crossed(STEPPING)
 def test_full_pass_equals_steps_the_reference_and_any_split_and_its_gradient_reaches_every_weight(kind, case):
-    layer = make(kind, case)
+    keeps_the_laws(make(kind, case), kind)
+
+
+@pytest.mark.matrix(3)
+@pytest.mark.parametrize(
+    "more", [{"context": None, "chunk": 6}, {"context": None, "chunk": 40}, {"context": 2}], ids=str
+)
+def test_attention_in_chunks_and_in_the_smallest_window(more):
+    keeps_the_laws(make("attention", inputs=4, heads=2, **more), "attention")
+
+
+def keeps_the_laws(layer, kind):
     x = series(inputs=layer.inputs)
     exact = REFERENCES[kind](layer, np.asarray(x, float))
     ((whole, last), *others), gradient = everything(layer, x)
@@ -198,5 +209,6 @@ def test_features_that_do_not_divide_into_heads_are_refused():
     for inputs, heads in ((6, 4), (3, 1), (4, 0)):
         with pytest.raises(ValueError, match="even number of features"):
             LAYERS["attention"].build(inputs=inputs, heads=heads, key=KEY)
-    with pytest.raises(ValueError, match="`context`"):
-        LAYERS["attention"].build(inputs=4, context=0, key=KEY)
+    for options in ({"context": 0}, {"context": 3, "chunk": 4}, {"chunk": -1}):
+        with pytest.raises(ValueError, match=r"`context`|`chunk`"):
+            LAYERS["attention"].build(inputs=4, key=KEY, **options)
