@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from stablessm.cli.data_folder import DataFolder, use_data_folder
+from stablessm.cli.options import Out
+
+if TYPE_CHECKING:
+    from stablessm.runs.evaluation import Evaluation
 
 
 def evaluate(
@@ -18,12 +22,16 @@ def evaluate(
     device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
     per_class: Annotated[bool, typer.Option("--per-class", help="The accuracy of each class, too.")] = False,
     baseline: Annotated[
-        bool, typer.Option("--baseline", help="Of tokens: what counting what follows three of them comes to, too.")
+        bool, typer.Option("--baseline", help="Of tokens: what counting comes to, too: of a text pieces of seven.")
+    ] = False,
+    note: Annotated[
+        bool, typer.Option("--note", help="Add the scores to the dataset of the run, and draw the run with them.")
     ] = False,
     carry: Annotated[
         bool, typer.Option("--carry", help="Of a text or series: carry the state from each row to the next.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    out: Out = None,
 ) -> None:
     """Evaluate the weights that the validation rows chose, with the standard error of the metric.
 
@@ -37,6 +45,8 @@ def evaluate(
     from stablessm.runs import evaluate as evaluated
 
     found = evaluated(checkpoint, split=split, device=device, baseline=baseline, carry=carry)  # type: ignore[arg-type]
+    if note:
+        _note(found, checkpoint, out)
     scores = found.scores
     if as_json:
         finite = {
@@ -71,9 +81,24 @@ def evaluate(
         typer.echo(f"  {found.trivial[0]}: {found.metric} {found.trivial[1]:.4f} (test rows)")
     if found.baseline:
         typer.echo(
-            f"  counts of what follows three tokens: {found.metric.replace('_', ' ')} {found.baseline.metric:.4f} +- "
+            f"  counts of {found.counts}: {found.metric.replace('_', ' ')} {found.baseline.metric:.4f} +- "
             f"{found.baseline.metric_error:.4f}, loss {found.baseline.loss:.4f}"
         )
     if per_class:
         for name, share in zip(found.classes, scores.per_class, strict=False):
             typer.echo(f"  {name}: {f'{share:.4f}' if share <= 1 else 'no rows'}")
+
+
+def _note(found: Evaluation, checkpoint: Path, out: str | Path | None) -> None:
+    from stablessm.cli.pipeline import writing
+    from stablessm.plotting import run
+    from stablessm.plotting.saving import drawn, save
+    from stablessm.runs.noting import noted
+    from stablessm.sweeps.folders import check
+
+    where = check(out)
+    with writing():
+        dataset = noted(found, checkpoint)
+        paths = save(drawn(run.draw, dataset), where.figures, found.declaration.name)
+    for path in (checkpoint.with_suffix(".nc"), *paths):
+        typer.echo(f"saved {path}", err=True)

@@ -9,6 +9,7 @@ from typing import Literal
 from stablessm.runs.declaration import Declaration, RunError
 from stablessm.runs.restoring import restored
 from stablessm.tasks.counts import counted
+from stablessm.tasks.kneser_ney import kneser_ney_scores
 from stablessm.tasks.scores import Scores, carrying_scorer, summary
 
 
@@ -25,6 +26,7 @@ class Evaluation:
         step: steps before the weights that were taken, those of the best look at the validation rows.
         steps: steps that were taken in all.
         baseline: scores of counts of the training rows on the same rows; None where they were not asked for.
+        counts: what was counted, in words; empty likewise.
         told: what each step was told of, in words; empty where there are no steps to tell.
         trivial: what a simple answer tells, and its metric on the test rows, where one is known.
     """
@@ -37,6 +39,7 @@ class Evaluation:
     step: int
     steps: int
     baseline: Scores | None = None
+    counts: str = ""
     told: str = ""
     trivial: tuple[str, float] | None = None
 
@@ -57,7 +60,8 @@ def evaluate(
         data: folder of data sets; the environment variable STABLESSM_DATA by default.
         split: "test" or "validation".
         device: "auto", "cpu" or "gpu".
-        baseline: whether to count, too, what follows three tokens (`tasks.counts`).
+        baseline: whether to count, too: of a text pieces of up to seven tokens (`tasks.kneser_ney`), of pixels and
+            samples what follows three of them (`tasks.counts`).
         carry: whether the state is carried from each row of a text or series to the next; else a row begins anew, as in
             training.
 
@@ -77,8 +81,12 @@ def evaluate(
     if run.task.is_one_series:
         steps_of_row = run.task.splits[split].inputs.shape[1]
         told = "all that stands before it" if carry else f"what stands before it in its row of {steps_of_row} steps"
-    counts = counted(run.task, split) if baseline else None
+    counts, words = None, ""
+    if baseline and run.task.vocabulary:
+        counts, words = kneser_ney_scores(run.task, split), "pieces of up to seven tokens, by Kneser and Ney"
+    elif baseline:
+        counts, words = counted(run.task, split), "what follows three tokens"
     task = run.task
     return Evaluation(
-        run.declaration, split, task.metric, scores, task.classes, step, steps, counts, told, task.trivial
+        run.declaration, split, task.metric, scores, task.classes, step, steps, counts, words, told, task.trivial
     )

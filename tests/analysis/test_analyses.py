@@ -342,3 +342,21 @@ def test_without_a_part_of_the_block_the_ranking_is_held_against_that_of_the_who
     largest = data["gradient_constant"].sel(quantile=1.0)
     np.testing.assert_allclose(found["initial_constant"], largest.isel(step=0).median("seed").squeeze())
     np.testing.assert_allclose(found["largest_constant"], largest.max("step").median("seed").squeeze())
+
+
+def test_training_curves_leave_out_what_was_not_reached_and_one_seed_has_no_error():
+    runs = outcomes([[[1], [4]], [[1], [6]]]).isel(learning_rate=0)
+    dims = ("parameterization", "seed")
+    shown = {"units": "1", "long_name": "x"}
+    runs["first_bad_step"] = (dims, np.array([[-1, 1], [-1, -1]], np.int32), shown)
+    runs = runs.assign_coords(step=("step", [0, 1, 2], shown))
+    runs["loss"] = ((*dims, "step"), np.array([[[3.0, 2, 1], [9, 8, 7]], [[3, 3, 3], [0, 0, 0]]]), shown)
+    runs["test_loss"] = (dims, np.full((2, 2), 0.5), shown)
+    runs["test_accuracy"] = (dims, np.array([[0.9, 0.7], [0.6, 0.0]]), shown)
+    runs["test_accuracy_error"] = (dims, np.array([[0.02, 0.04], [0.01, 0.0]]), shown)
+    found = reduced("training_curves", runs)
+    assert found["median_loss"].values.tolist() == [[6.0, 2.0, 1.0], [3.0, 3.0, 3.0]]
+    np.testing.assert_allclose(found["test_metric"], [0.8, 0.6])
+    np.testing.assert_allclose(found["error_over_seeds"], [0.1, np.nan])
+    np.testing.assert_allclose(found["error_over_rows"], [0.03, 0.01])
+    assert found["seeds"].values.tolist() == [2, 1]

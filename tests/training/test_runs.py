@@ -15,6 +15,7 @@ from stablessm.data.loading import load
 from stablessm.data.records import Classification, Examples
 from stablessm.datasets import load as load_dataset
 from stablessm.runs import RunError, evaluate, load_declaration, train
+from stablessm.runs.noting import noted
 from stablessm.runs.reading import bundled_runs
 from stablessm.runs.setup import ready
 from stablessm.runs.training import execute
@@ -85,6 +86,13 @@ def test_evaluation_takes_the_best_weights_and_refuses_other_files(run, whole, t
         (tmp_path / "harmed").write_bytes(harm)
         with pytest.raises(CheckpointError, match=words):
             evaluate(tmp_path / "harmed")
+    for path in (whole.path, whole.checkpoint):
+        shutil.copy(path, tmp_path)
+    with_scores = noted(found, tmp_path / whole.checkpoint.name)
+    assert with_scores["validation_accuracy_error"].item() == pytest.approx(found.scores.metric_error)
+    assert set(whole.dataset) < set(load_dataset(tmp_path / whole.path.name))
+    with pytest.raises(RunError, match="finish the run first"):
+        noted(found, tmp_path / "other.checkpoint")
 
 
 def test_two_runs_of_one_name_do_not_write_one_file(run, tmp_path):

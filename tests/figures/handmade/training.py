@@ -29,6 +29,17 @@ def training(**sizes):
                 described("test accuracy"),
             ),
             "gradient_to_weight_ratio": ((*RUN, "step", "quantile"), ratio, described("gradient over weight")),
+            "loss": (
+                (*RUN, "step"),
+                lambda parameterization, seed, step, **_: 2.0 - 0.02 * step + 0.1 * parameterization + 0.05 * seed,
+                described("training loss of a batch"),
+            ),
+            "test_loss": (RUN, lambda parameterization, **_: 0.2 + 0.1 * parameterization, described("test loss")),
+            "test_accuracy_error": (
+                RUN,
+                lambda parameterization, **_: 0.01 + 0.0 * parameterization,
+                described("standard error"),
+            ),
             "fit_error": (
                 RUN,
                 lambda parameterization, seed, learning_rate, **_: 0.1 * (1 + learning_rate) + 0.01 * seed,
