@@ -72,7 +72,7 @@ class Attention(Baseline):
             key: PRNG key of the weights.
 
         Raises:
-            ValueError: the features do not divide into heads of an even size, or a context that is none or beside a chunk.
+            ValueError: the features do not divide into heads of an even size, or a context is none or beside a chunk.
 
         Example:
             >>> Attention(inputs=4, heads=2, context=8, key=jax.random.key(0))(jnp.ones((5, 4)))[0].shape
