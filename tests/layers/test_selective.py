@@ -63,3 +63,41 @@ def test_what_does_not_fit_gets_a_sentence():
         Selective(exp, [-0.5], inputs=1, selectivity=-1, key=KEY)
     with pytest.raises(ValueError, match="`normalise` is of discrete time"):
         Selective(exp, [-0.5], inputs=1, normalise=True, key=KEY)
+
+
+def test_b_c_and_d_that_follow_the_input_scale_what_is_written_read_and_passed():
+    """Against a loop in float64 that writes the equations out, and step by step."""
+    layer = Selective(
+        PARAMETERIZATIONS["tanh"], jnp.array([0.9, 0.5]), inputs=3, follows=["B", "C", "D"], key=jax.random.key(1)
+    )
+    names = ("drive_selection", "read_selection", "feed_selection")
+    where = lambda one: [getattr(one, name) for name in names]  # noqa: E731
+    plain, x = layer, jax.random.normal(KEY, (9, 3))
+    layer = eqx.tree_at(where, layer, [jax.random.normal(jax.random.key(2 + k), one.shape) / 3
+                                       for k, one in enumerate(where(layer))])  # fmt: skip
+
+    @eqx.filter_jit
+    def run(layer, plain, x):
+        def step(state, x):
+            return layer.step(state, x)
+
+        half = layer(x[:4])[1]
+        return (layer(x)[0], jax.lax.scan(step, layer.initial_state(), x)[1], layer(x[4:], half)[0],
+                plain(x)[0], layer.multipliers(x))  # fmt: skip
+
+    y, stepped, later, unscaled, multipliers = (np.asarray(one, np.float64) for one in run(layer, plain, x))
+    b, c, d = (np.asarray(getattr(layer.system, name), np.float64)
+               for name in ("input_weight", "readout", "feedthrough"))  # fmt: skip
+    vb, vc, vd = (np.asarray(one, np.float64) for one in where(layer))
+    state, exact = np.zeros(2), []
+    for u, multiplier in zip(np.asarray(x, np.float64), multipliers, strict=True):
+        state = multiplier * state + (1 + vb @ u) * (b @ u)
+        exact.append(c @ ((1 + vc @ u) * state) + (1 + vd @ u) * d * u)
+    np.testing.assert_allclose(y, exact, atol=2e-5)
+    np.testing.assert_allclose(stepped, exact, atol=2e-5)
+    np.testing.assert_allclose(later, exact[4:], atol=2e-5)
+    without = Selective(PARAMETERIZATIONS["tanh"], jnp.array([0.9, 0.5]), inputs=3, key=jax.random.key(1))
+    np.testing.assert_allclose(unscaled, without(x)[0], atol=2e-6)  # every choice begins as the same layer
+    for wrong in ("B", ["E"], ["B", "B"]):
+        with pytest.raises(ValueError, match="`follows` must list some of B, C, D, each once"):
+            Selective(PARAMETERIZATIONS["exp"], [-0.5], inputs=1, follows=wrong, key=KEY)
