@@ -52,10 +52,10 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
     found["seeds"] = computed.sum("seed").astype(np.int32)
     names = {
         "initial_constant": "fitted C at the start, median over seeds",
-        "largest_constant": "largest fitted C along training, median over seeds",
-        "largest_ratio": "largest gradient over weight along training, median over seeds",
-        "smallest_largest_ratio": "largest gradient over weight along training, smallest over seeds",
-        "greatest_largest_ratio": "largest gradient over weight along training, greatest over seeds",
+        "largest_constant": "largest fitted C, along training, median over seeds",
+        "largest_ratio": "largest gradient over weight, along training, median over seeds",
+        "smallest_largest_ratio": "largest gradient over weight, along training, smallest over seeds",
+        "greatest_largest_ratio": "largest gradient over weight, along training, greatest over seeds",
         "median_largest_rate": "largest stable learning rate, median over seeds, 0 where none is",
         "smallest_largest_rate": "largest stable learning rate, smallest over seeds",
         "greatest_largest_rate": "largest stable learning rate, greatest over seeds",
