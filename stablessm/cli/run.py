@@ -159,6 +159,7 @@ def _describe(spec: Spec, device: str) -> None:
     from stablessm.measurements import MEASUREMENTS
     from stablessm.sweeps.estimate import estimate
     from stablessm.sweeps.fitting import fitted
+    from stablessm.sweeps.memory import sized
     from stablessm.sweeps.plan import Plan
 
     spec = fitted(spec, MEASUREMENTS[spec.measurement], device=device)
@@ -177,12 +178,19 @@ def _describe(spec: Spec, device: str) -> None:
     except Exception as error:
         typer.echo(f"no estimate: the first work item fails with {type(error).__name__}: {error}")
         return
-    typer.echo(
-        f"about {_duration(cost.total_seconds)} on {cost.device} (measured on the first work item: "
-        f"{cost.compile_seconds:.1f} s to compile the first of {cost.compiles} program{'s' * (cost.compiles > 1)}, "
-        f"{cost.item_seconds:.2f} s to compute), "
-        f"{cost.stored_bytes / 1e6:.1f} MB stored; nothing was written"
+    compiled = (
+        f"{cost.compile_seconds:.1f} s to compile the first of {cost.compiles} program{'s' * (cost.compiles > 1)}"
     )
+    stored = f"{cost.stored_bytes / 1e6:.1f} MB stored; nothing was written"
+    if cost.total_seconds is None:
+        typer.echo(f"{compiled} on {cost.device}; a work item trains networks and was not run; {stored}")
+    else:
+        typer.echo(
+            f"about {_duration(cost.total_seconds)} on {cost.device} (measured on the first work item: "
+            f"{compiled}, {cost.item_seconds:.2f} s to compute), {stored}"
+        )
+    if cost.held_bytes is not None:
+        typer.echo(f"a work item holds {sized(cost.held_bytes)} of {sized(cost.memory_bytes)}")
     if cost.largest_chunk is not None:
         typer.echo(f"the memory holds work items of up to {cost.largest_chunk} cells (--chunk)")
 

@@ -93,6 +93,7 @@ class Measurement:
         program: "module:function" of (static, settings) -> Program; imported when called, so that listing stays light.
         joins_maps: whether the map may be a `Family`, so that one compiled program serves several: the program asks of
             it nothing but its link and what `Views` has.
+        trains_networks: whether a work item may take hours, so that an estimate compiles it and does not run it.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Measurement:
     variables: Callable[[Any], Mapping[str, Variable]]
     program: str = field(repr=False)
     joins_maps: bool = False
+    trains_networks: bool = False
 
     def build(self, static: Mapping[str, Any], settings: Settings) -> Program:
         """Return the `Program` for one combination of static axes (maps are `Parameterization` records)."""

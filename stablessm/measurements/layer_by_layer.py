@@ -126,4 +126,5 @@ LAYER_BY_LAYER = Measurement(
     settings=LayerByLayerSettings,
     variables=_variables,
     program="stablessm.measurements.layer_by_layer_program:layer_by_layer",
+    trains_networks=True,
 )

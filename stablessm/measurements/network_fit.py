@@ -48,9 +48,11 @@ class StartOf:
         """Draw the start of a seed (uint32 scalar)."""
         reference = PARAMETERIZATIONS["exp"].replace(link=self.link)
         key = jax.random.key(seed)
+        with jax.ensure_compile_time_eval():  # known, though the seed is traced
+            start_key = jax.random.key(0)
         model = network(
             Architecture.model_validate_json(self.architecture), reference, _Shape(*self.task),
-            key=key, start_key=jax.random.key(0),
+            key=key, start_key=start_key,
         )  # fmt: skip
         leaves, of_map = _leaves(model)
         rest = [leaf for leaf, is_map in zip(leaves, of_map, strict=True) if not is_map]

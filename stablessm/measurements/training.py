@@ -109,4 +109,5 @@ TRAINING = Measurement(
     settings=TrainingSettings,
     variables=_variables,
     program="stablessm.measurements.training_program:training",
+    trains_networks=True,
 )

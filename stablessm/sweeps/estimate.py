@@ -1,4 +1,4 @@
-"""What a sweep would cost, measured on its first work item; nothing is written."""
+"""What a sweep would cost, measured on its first work item where that is short; nothing is written."""
 
 from __future__ import annotations
 
@@ -21,24 +21,30 @@ class Estimate(NamedTuple):
     Attributes:
         compiles: programs to compile.
         compile_seconds: to compile one of them.
-        item_seconds: to compute one work item.
-        total_seconds: for the whole sweep, compiling on `cores` at once.
+        item_seconds: to compute one work item; None where it was not run.
+        total_seconds: for the whole sweep, compiling on `cores` at once; None where no work item was run.
         stored_bytes: of all variables, uncompressed.
+        held_bytes: by the largest program; None where the compiler does not say.
+        memory_bytes: of the device.
         largest_chunk: cells of a work item that the memory surely holds; None where the compiler does not say.
         device: what was measured on.
     """
 
     compiles: int
     compile_seconds: float
-    item_seconds: float
-    total_seconds: float
+    item_seconds: float | None
+    total_seconds: float | None
     stored_bytes: int
+    held_bytes: int | None
+    memory_bytes: int
     largest_chunk: int | None
     device: str
 
 
 def estimate(plan: Plan, measurement: Measurement, *, device: str = "auto", cores: int = 1) -> Estimate:
     """Compile the program of the first static combination, compute its first work item, and scale up.
+
+    A work item that trains networks is compiled and not run.
 
     Args:
         plan: the work.
@@ -65,17 +71,21 @@ def estimate(plan: Plan, measurement: Measurement, *, device: str = "auto", core
         began = time.perf_counter()
         programs.compile(0).result()
         compiled = time.perf_counter()
-        programs.run(plan.item(0), layout)
+        if not measurement.trains_networks:
+            programs.run(plan.item(0), layout)
         ended = time.perf_counter()
         held = programs.compile(programs.largest(working)).result()
         compiles = len({programs.served(combination) for combination in working})
-    item, compiling = ended - compiled, compiled - began
+    item, compiling = None if measurement.trains_networks else ended - compiled, compiled - began
+    needed, memory = compiled_bytes(held), memory_of(chosen)
     return Estimate(
         compiles=compiles,
         compile_seconds=compiling,
         item_seconds=item,
-        total_seconds=item * plan.items + compiling * math.ceil(compiles / max(1, cores)),
+        total_seconds=None if item is None else item * plan.items + compiling * math.ceil(compiles / max(1, cores)),
         stored_bytes=plan.items * spec.chunk * layout.cell_bytes,
-        largest_chunk=largest_chunk(plan, compiled_bytes(held), memory_of(chosen)),
+        held_bytes=needed or None,
+        memory_bytes=memory,
+        largest_chunk=largest_chunk(plan, needed, memory),
         device=f"{chosen.platform} {chosen.device_kind}",
     )

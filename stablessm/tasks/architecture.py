@@ -180,6 +180,7 @@ def _start(
     kind: str, architecture: Architecture, parameterization: Parameterization, key: Array
 ) -> tuple[Any, dict[str, Any]]:
     """Return the eigenvalues a layer starts at, and what S4 and DLR start with beside them."""
+    import jax
     import jax.numpy as jnp
 
     from stablessm.layers.dlr_starts import on_circle
@@ -204,7 +205,8 @@ def _start(
         raise ValueError(f"`states` must be even, for conjugate pairs, but got {states}")
     if start == "ring":
         count = architecture.width if kind == "ssm" else states // 2
-        multipliers = ring(*_RING, states=count, key=key)
+        with jax.ensure_compile_time_eval():  # a known key gives known eigenvalues, inside of a traced program too
+            multipliers = ring(*_RING, states=count, key=key)
         return (jnp.log(multipliers) if continuous else multipliers), {}
     if start == "random":
         return random_eigenvalues(states, key=key), {}
