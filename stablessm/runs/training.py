@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from stablessm.data.content import Source
+from stablessm.data.registry import FOLDER_VARIABLE
 from stablessm.datasets import load as load_dataset
 from stablessm.datasets import refuse_foreign, save, save_provenance
 from stablessm.runs.declaration import Declaration, RunError, difference
@@ -154,7 +157,7 @@ def _executed(
     seconds = round(time.perf_counter() - began, 1)
     save_provenance(
         files.dataset,
-        provenance(device=str(run.device), seconds=seconds, resumed=resumed, data=run.task.source._asdict()),
+        provenance(device=str(run.device), seconds=seconds, resumed=resumed, data=told(run.task.source)),
     )
     return _result(dataset, files, record, run, resumed, complete=False)
 
@@ -275,3 +278,11 @@ def _result(
         dataset.attrs["first_bad_place"], resumed > 0, complete, steps,
         bad < 0 and steps < run.declaration.batches,
     )  # fmt: skip
+
+
+def told(source: Source) -> dict[str, Any]:
+    """Where the data came from, as a dataset tells it to others: below the folder of data sets, where it lies there."""
+    folder, place = os.environ.get(FOLDER_VARIABLE), Path(source.place)
+    if folder and place.is_relative_to(folder):
+        source = source._replace(place=str(place.relative_to(folder)))
+    return source._asdict()

@@ -256,3 +256,16 @@ def test_a_cell_of_a_sweep_is_the_run_of_its_declaration(tmp_path):
         cell["gradient_to_weight_ratio"], result.dataset["gradient_to_weight_ratio"], rtol=1e-2, atol=1e-7
     )
     assert cell["validation_accuracy"].item() == pytest.approx(result.dataset["validation_accuracy"][-1].item())
+
+
+def test_provenance_tells_others_where_data_lie_and_not_where_they_lay_here(tmp_path, monkeypatch):
+    from stablessm.data.content import Source
+    from stablessm.runs.training import told
+
+    monkeypatch.setenv("STABLESSM_DATA", str(tmp_path))
+    for place, expected in (
+        (tmp_path / "mnist", "mnist"),
+        ("scikit-learn 1.5", "scikit-learn 1.5"),
+        ("/else", "/else"),
+    ):
+        assert told(Source(str(place), "", None))["place"] == expected
