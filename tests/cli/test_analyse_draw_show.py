@@ -104,7 +104,7 @@ def test_show_tells_what_is_not_done_from_nan(call, folder):
     half["test_accuracy"] = half.test_accuracy.where(half.status == 1).assign_attrs(half.test_accuracy.attrs)
     half["test_accuracy"][{"seed": 0, "learning_rate": -1}] = np.nan
     datasets.save(half, file)
-    (row,) = [line for line in call("show", file)[1].splitlines() if line.startswith("test_accuracy")]
+    (row,) = [line for line in call("show", file)[1].splitlines() if line.split()[:1] == ["test_accuracy"]]
     assert "2 nan, 8 not done" in row
 
 
