@@ -89,7 +89,7 @@ def test_a_row_is_its_own_whatever_the_others_and_goes_on_from_a_file(model, tmp
     back = Drawing(*checkpoints.load(tmp_path / "drawing", middle, {"row": "three"}))
     end, second = eqx.filter_jit(drawn)(model, back, 4)
     np.testing.assert_array_equal(jnp.concatenate([first, second], axis=1), three)
-    np.testing.assert_array_equal(end.logits, last.logits)
+    np.testing.assert_allclose(end.logits, last.logits, rtol=1e-5, atol=2e-6)  # other programs round otherwise
     assert int(end.step) == 11
 
 
