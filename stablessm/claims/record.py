@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 VERDICTS = ("confirmed", "confirmed_under_a_condition", "not_confirmed", "undecided", "not_measured")
 CONFIRMED, CONDITIONAL, NOT_CONFIRMED, UNDECIDED, NOT_MEASURED = VERDICTS
 CELLS = (
-    "parameterization", "link", "discretisation", "target", "activation", "optimizer", "learning_rate", "width", "seed",
-    "precision", "constant_a", "constant_b", "perturbed", "ball",
+    "task", "model", "parameterization", "link", "discretisation", "target", "activation", "optimizer", "learning_rate",
+    "width", "seed", "precision", "constant_a", "constant_b", "perturbed", "ball",
 )  # fmt: skip
 
 

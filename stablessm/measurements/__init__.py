@@ -9,6 +9,7 @@ from stablessm.measurements.approximation import APPROXIMATION
 from stablessm.measurements.base import Measurement
 from stablessm.measurements.certificates import CERTIFICATES
 from stablessm.measurements.classification import CLASSIFICATION
+from stablessm.measurements.comparison import COMPARISON
 from stablessm.measurements.descent import DESCENT, LARGEST_STEP
 from stablessm.measurements.exact_perturbation import EXACT_PERTURBATION
 from stablessm.measurements.fit import FIT
@@ -66,6 +67,7 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
             ONE_MODE,
             CLASSIFICATION,
             TRAINING,
+            COMPARISON,
             LAYER_BY_LAYER,
             LAYER_PERTURBATION,
             LAYER_MEMORY,

@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from stablessm.data.generated import ATOMIC
 from stablessm.measurements.base import Measurement, Settings, Variable
 from stablessm.measurements.lr_stability import outcome_variables
+from stablessm.tasks.architecture import Norm, Start
 
 _TEXTS = ("shakespeare", "brown")
 
@@ -25,7 +27,8 @@ class TrainingSettings(Settings):
         depth: how often they are stacked.
         states: order of the real system of a layer.
         start: eigenvalues at the start, see `tasks.architecture`; those of a ring are the same for every seed.
-        norm: "pre", "post" or "none".
+        norm: before the layer or behind the sum, "pre" or "post", with a gain and a shift for each feature;
+            "pre_scalar" or "post_scalar", with one of both for all; or "none".
         mixing: "glu", "linear" or "none".
         dropout: share of the features.
         residual: whether a block adds its input.
@@ -52,8 +55,8 @@ class TrainingSettings(Settings):
     layer: list[str] = Field(default_factory=lambda: ["s4d"])
     depth: int = Field(2, ge=1, le=1000)
     states: int = Field(64, ge=1, le=4096)
-    start: Literal["auto", "lin", "inv", "legs", "ring", "random"] = "auto"
-    norm: Literal["pre", "post", "none"] = "pre"
+    start: Start = "auto"
+    norm: Norm = "pre"
     mixing: Literal["glu", "linear", "none"] = "glu"
     dropout: float = Field(0.0, ge=0, lt=1)
     residual: bool = True
@@ -78,6 +81,8 @@ def metric_of(data: str, options: Mapping[str, Any]) -> str:
     """Return the name of the metric that a data set is scored by, known before it is read."""
     if options.get("ask") == "next":
         return "bits_per_dimension"
+    if data in ATOMIC:
+        return "r2"
     suffix = Path(data).suffix.lower()
     if data in _TEXTS or suffix == ".txt":
         return "bits_per_character"

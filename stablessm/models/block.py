@@ -11,11 +11,12 @@ from jax import Array
 
 from stablessm.layers import Layer
 from stablessm.layers.everywhere import everywhere
+from stablessm.models.norms import LayerNorm, layer_norm
 from stablessm.models.pooling import pooled
 
-Norm = Literal["pre", "post", "none"]
+Norm = Literal["pre", "post", "pre_scalar", "post_scalar", "none"]
 Mixing = Literal["glu", "linear", "none"]
-NORMS: tuple[Norm, ...] = ("pre", "post", "none")
+NORMS: tuple[Norm, ...] = ("pre", "post", "pre_scalar", "post_scalar", "none")
 MIXINGS: tuple[Mixing, ...] = ("glu", "linear", "none")
 
 
@@ -29,7 +30,7 @@ class Block(Layer):
 
     Attributes:
         layer: the layer of series, as many features out as in.
-        norm: layer norm over the features; None for none.
+        norm: layer norm over the features, with a gain for each or one for all; None for none.
         mixing: linear map of the features, to twice as many under a gate; None for none.
         dropout: Equinox's, applied to one mask a series.
         prenorm: whether the norm stands before the layer, or behind the sum.
@@ -41,7 +42,7 @@ class Block(Layer):
     """
 
     layer: Layer
-    norm: eqx.nn.LayerNorm | None
+    norm: LayerNorm | None
     mixing: eqx.nn.Linear | None
     dropout: eqx.nn.Dropout
     prenorm: bool = eqx.field(static=True)
@@ -64,7 +65,7 @@ class Block(Layer):
 
         Args:
             layer: one that gives as many features as it takes.
-            norm: "pre", "post" or "none".
+            norm: "pre", "post" or "none"; "pre_scalar" and "post_scalar" have one gain and shift for all features.
             mixing: "glu", "linear" or "none".
             dropout: share of the features that is dropped, from 0 up to but not 1.
             residual: whether the input is added.
@@ -95,8 +96,8 @@ class Block(Layer):
                 f"the layer of a block must give as many features as it takes, but takes {width} and gives "
                 f"{layer.outputs}"
             )
-        self.layer, self.prenorm, self.gated, self.residual = layer, norm == "pre", mixing == "glu", residual
-        self.norm = None if norm == "none" else eqx.nn.LayerNorm(width)
+        self.layer, self.prenorm, self.gated, self.residual = layer, norm.startswith("pre"), mixing == "glu", residual
+        self.norm = None if norm == "none" else layer_norm(width, scalar=norm.endswith("scalar"))
         self.mixing = None if mixing == "none" else eqx.nn.Linear(width, (1 + self.gated) * width, key=key)
         self.dropout = eqx.nn.Dropout(dropout)
 

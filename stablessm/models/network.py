@@ -12,6 +12,7 @@ from jax import Array
 
 from stablessm.layers.everywhere import everywhere
 from stablessm.models.block import Block
+from stablessm.models.norms import LayerNorm, ScalarLayerNorm, layer_norm
 from stablessm.models.pooling import pooled_length
 
 Purpose = Literal["classification", "regression", "language", "next_value"]
@@ -34,7 +35,7 @@ class Network(eqx.Module):
     Attributes:
         encoder: linear map of the features, or embedding of tokens.
         blocks: the blocks, the first one next to the encoder.
-        norm: layer norm behind the last block, where blocks have theirs in front; None for none.
+        norm: layer norm behind the last block, of its kind, where blocks have theirs in front; None for none.
         decoder: linear map to the outputs.
         purpose: a key of `PURPOSES`.
 
@@ -43,7 +44,7 @@ class Network(eqx.Module):
 
     encoder: eqx.nn.Linear | eqx.nn.Embedding
     blocks: tuple[Block, ...]
-    norm: eqx.nn.LayerNorm | None
+    norm: LayerNorm | None
     decoder: eqx.nn.Linear
     purpose: Purpose = eqx.field(static=True)
 
@@ -95,9 +96,8 @@ class Network(eqx.Module):
             raise ValueError(f"a network that generates must not look ahead, but block {ahead[0]} does")
         width, (first, last) = self.blocks[0].inputs, jax.random.split(key)
         self.encoder = eqx.nn.Embedding(tokens, width, key=first) if tokens else eqx.nn.Linear(inputs, width, key=first)
-        self.norm = (
-            eqx.nn.LayerNorm(width) if any(block.prenorm and block.norm is not None for block in self.blocks) else None
-        )
+        before = [block.norm for block in self.blocks if block.prenorm and block.norm is not None]
+        self.norm = layer_norm(width, scalar=isinstance(before[-1], ScalarLayerNorm)) if before else None
         self.decoder = eqx.nn.Linear(width, outputs, key=last)
         self.purpose = purpose
 

@@ -117,6 +117,8 @@ AXES: dict[str, Axis] = dict(
             "part that is left out",
             registry="stablessm.measurements.layer_by_layer:ABLATIONS",
         ),
+        _axis("task", "name", True, "task"),
+        _axis("model", "name", True, "model"),
         _axis("width", "integer", True, "width", low=1, high=4096),
         _axis("precision", "name", True, "precision", choices=PRECISIONS),
         _axis("seed", "integer", False, "seed", low=0, high=2**32 - 1),
@@ -144,6 +146,7 @@ NUMBERS: dict[str, Axis] = {
 # What the inner dimensions of results mean: long_name and units.
 DIMENSIONS: dict[str, tuple[str, str]] = {
     "step": ("optimisation step", "1"),
+    "progress": ("share of the training", "1"),
     "time": ("time", "1"),
     "lag": ("lag", "1"),
     "dtype": ("number format", "1"),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stablessm.parameterizations import Parameterization
     from stablessm.tasks.task import Task
 
+Norm = Literal["pre", "post", "pre_scalar", "post_scalar", "none"]
 Start = Literal["auto", "lin", "inv", "legs", "ring", "random", "fourier"]
 _WITHOUT_STEP_SIZES = ("linear_rnn", "ssm", "lru", "dlr")
 _DAMPING = 1e-5  # twice the decay of a step, as published
@@ -38,7 +39,8 @@ class Architecture(BaseModel):
             multipliers of a step, of modulus 0.9 to 0.999; "random" draws eigenvalues as a random matrix has them, of
             layers with a step size; "fourier" puts the poles of a dlr on the grid 2 pi n/N, of the modulus e^(-5e-6);
             "auto" takes "legs" for s4 and dss, "fourier" for dlr, "lin" for other layers with a step size, "ring" else.
-        norm: "pre", "post" or "none".
+        norm: before the layer or behind the sum, "pre" or "post", with a gain and a shift for each feature;
+            "pre_scalar" or "post_scalar", with one of both for all; or "none".
         mixing: "glu", "linear" or "none".
         dropout: share of the features.
         residual: whether a block adds its input.
@@ -58,7 +60,7 @@ class Architecture(BaseModel):
     width: int = Field(64, ge=1, le=4096)
     states: int = Field(64, ge=1, le=4096)
     start: Start = "auto"
-    norm: Literal["pre", "post", "none"] = "pre"
+    norm: Norm = "pre"
     mixing: Literal["glu", "linear", "none"] = "glu"
     dropout: float = Field(0.0, ge=0, lt=1)
     residual: bool = True

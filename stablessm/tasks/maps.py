@@ -14,8 +14,9 @@ from stablessm.parameterizations.domain import finite_range
 
 
 def map_layers(block: Any) -> list[Any]:
-    """Return the layers with eigenvalues of a map in a block, each with `parameterization` and raw `weight`."""
-    return [one for one in layers_of(block) if hasattr(one, "parameterization") and hasattr(one, "weight")]
+    """Return what has eigenvalues of a map, `parameterization` and raw `weight`: layers, and the factors of a dlr."""
+    parts = (part for layer in layers_of(block) for part in (layer, *getattr(layer, "factors", ())))
+    return [one for one in parts if hasattr(one, "parameterization") and hasattr(one, "weight")]
 
 
 def map_weights(block: Any) -> list[Any]:
@@ -35,11 +36,9 @@ def has_left(model: Network) -> Callable[[Network], Array]:
         model: at its start, where all of them are inside.
     """
     ranges = []
-    for layer in (one for block in model.blocks for one in layers_of(block)):
-        map_ = getattr(layer, "parameterization", None)
-        if map_ is not None and hasattr(layer, "weight"):
-            user = map_.reference == "user"
-            ranges.append(finite_range(map_, around=float(jnp.median(layer.weight))) if user else None)
+    for layer in (one for block in model.blocks for one in map_layers(block)):
+        user = layer.parameterization.reference == "user"
+        ranges.append(finite_range(layer.parameterization, around=float(jnp.median(layer.weight))) if user else None)
 
     def left(model: Network) -> Array:
         weights = [weight for block in model.blocks for weight in map_weights(block)]

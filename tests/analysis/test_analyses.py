@@ -360,3 +360,25 @@ def test_training_curves_leave_out_what_was_not_reached_and_one_seed_has_no_erro
     np.testing.assert_allclose(found["error_over_seeds"], [0.1, np.nan])
     np.testing.assert_allclose(found["error_over_rows"], [0.03, 0.01])
     assert found["seeds"].values.tolist() == [2, 1]
+
+
+def test_scores_are_means_of_the_seeds_that_end_and_what_is_not_reported_is_not_a_number():
+    import handmade
+
+    shown = {"units": "1", "long_name": "test R2 at the end"}
+    dims = ("model", "seed")
+    kinds = {"flag_values": np.arange(7, dtype=np.int8), "flag_meanings": " ".join(handmade.OUTCOMES)}
+    runs = xr.Dataset({
+        "test_r2": (dims, np.array([[0.9, 0.7], [0.6, np.inf]]), shown),
+        "test_r2_error": (dims, np.array([[0.02, 0.04], [0.01, 0.0]]), shown),
+        "reported_score": (dims, np.array([[0.95] * 2, [np.inf] * 2]), shown),
+        "steps": (dims, np.full((2, 2), 40), shown),
+        "parameters": (dims, np.full((2, 2), 7), shown),
+        "outcome": (dims, np.array([[1, 1], [1, 4]], np.int8), {**shown, **kinds}),
+    }, coords={"model": ("model", ["dlr", "attention"], shown), "seed": ("seed", [0, 1], shown)})  # fmt: skip
+    found = reduced("scores", runs)
+    np.testing.assert_allclose(found["score"], [0.8, 0.6])
+    np.testing.assert_allclose(found["error_over_seeds"], [0.1, np.nan])
+    np.testing.assert_allclose(found["error_over_rows"], [0.03, 0.01])
+    np.testing.assert_allclose(found["reported_score"], [0.95, np.nan])
+    assert found["seeds"].values.tolist() == [2, 1] and found["trivial_score"].isnull().all()

@@ -10,6 +10,7 @@ from stablessm import PARAMETERIZATIONS
 from stablessm.layers import LRU, S4D
 from stablessm.layers.roles import layers_of, roles
 from stablessm.models import Block, Network, Stack
+from stablessm.models.norms import ScalarLayerNorm
 from stablessm.models.pooling import pooled, pooled_length
 
 KEY = jax.random.key(0)
@@ -169,3 +170,15 @@ def test_a_classifier_that_pools_reads_no_padding_and_nothing_else_may_pool():
             Network([block], purpose=purpose, outputs=3, inputs=2, key=KEY)
     with pytest.raises(ValueError, match="`pool_steps`"):
         Block(layer(), pool_steps=0, key=KEY)
+
+
+def test_a_scalar_norm_has_one_gain_and_one_shift():
+    block = Block(layer(), norm="post_scalar", mixing="none", residual=False, key=KEY)
+    assert sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(block.norm, eqx.is_inexact_array))) == 2
+    block = eqx.tree_at(lambda one: (one.norm.gain, one.norm.shift), block, (jnp.array(2.0), jnp.array(0.5)))
+    x = jax.random.normal(KEY, (TIME, WIDTH))
+    inner = jax.nn.gelu(layer()(x)[0])
+    expected = 2 * (inner - inner.mean(1, keepdims=True)) / np.sqrt(inner.var(1, keepdims=True) + 1e-5) + 0.5
+    np.testing.assert_allclose(block(x)[0], expected, rtol=1e-4, atol=1e-5)
+    for norm, kind in (("pre_scalar", ScalarLayerNorm), ("pre", eqx.nn.LayerNorm), ("post_scalar", type(None))):
+        assert isinstance(network("regression", norm=norm).norm, kind)

@@ -1,5 +1,6 @@
 """Datasets made by hand, of any size, as sweeps and analyses would return them."""
 
+from handmade.atomic import scores as scores
 from handmade.of_maps import certificates as certificates
 from handmade.of_maps import eigenvalues as eigenvalues
 from handmade.of_maps import gradient_scale as gradient_scale

@@ -12,6 +12,8 @@ AXES = {
     "target": ("target", ("polynomial",)),
     "optimizer": ("optimizer", ("adam",)),
     "width": ("width", (64,)),
+    "task": ("task", ("shift", "sort", "mips")),
+    "model": ("model", ("dlr", "attention_4_heads")),
     "seed": ("seed", (0, 1, 2)),
     "learning_rate": ("learning rate", (1e-3, 1e-2, 1e-1, 1.0)),
     "step": ("optimisation step", tuple(range(0, 100, 10))),

@@ -1,0 +1,72 @@
+"""The program of the measurement `comparison`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from stablessm.measurements.base import Program
+from stablessm.measurements.comparison import ComparisonSettings, OneTraining
+from stablessm.measurements.fit_programs import ending
+from stablessm.measurements.network_fit import Data, NetworkFit, network_fit
+from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization
+
+
+def comparison(static: Mapping[str, Any], settings: ComparisonSettings) -> Program:
+    """Program of `comparison`.
+
+    Raises:
+        ValueError: an axis names a task or a model without a table.
+        DataError, TaskError, ArchitectureError: as `network_fit`.
+    """
+    one = settings.of(task=static.get("task"), model=static.get("model"))
+    fit = fit_of(one)
+    metric, trivial = fit.task.metric, fit.task.trivial
+    progress = np.linspace(0.0, 1.0, settings.records + 1)
+    kept = np.round(progress * one.steps).astype(int)
+    size = sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(fit.model, eqx.is_inexact_array)))
+    known = {
+        **({"trivial_score": np.float32(trivial[1])} if trivial is not None else {}),
+        "reported_score": np.float32(np.inf if one.reported is None else one.reported),
+        "steps": np.int32(one.steps),
+        "parameters": np.int32(size),
+    }
+
+    def measure(traced: Mapping[str, Array], starts: Any, index: Array, data: Data) -> Mapping[str, Array]:
+        trajectory, verdict = fit.train(
+            fit.parameters(starts, index), starts[1][index], data, rate=one.learning_rate, steps=one.steps
+        )
+        trained = fit.with_parameters(trajectory.parameters)
+        found: dict[str, Array] = {}
+        for split in ("validation", "test"):
+            mean, score, error = fit.scores(trained, data, split)
+            found |= {f"{split}_loss": mean, f"{split}_{metric}": score, f"{split}_{metric}_error": error}
+        del found[f"validation_{metric}_error"]
+        return {
+            **ending(trajectory, verdict),
+            "loss": trajectory.losses[kept],
+            **{name: jnp.where(jnp.isfinite(value), value, jnp.inf) for name, value in found.items()},
+            **{name: jnp.asarray(value) for name, value in known.items()},
+        }
+
+    return Program({"progress": progress}, fit.start_of, measure, (fit.data,))
+
+
+def fit_of(one: OneTraining) -> NetworkFit:
+    """Return a training made ready, its map from the settings.
+
+    Args:
+        one: what is trained on what.
+
+    Raises:
+        ValueError: a map that is none.
+    """
+    known = PARAMETERIZATIONS.get(one.parameterization)
+    map_ = Parameterization.from_formula(one.parameterization) if known is None else known
+    return network_fit({"parameterization": map_.replace(link=one.link), "width": one.width}, one)

@@ -1,0 +1,34 @@
+"""Trainings side by side."""
+
+import numpy as np
+
+from handmade.parts import OUTCOMES, dataset, described, flags
+
+RUN = ("task", "model", "seed")
+
+
+def scores(**sizes):
+    """What `comparison` returns."""
+
+    def score(task, model, seed):
+        return 0.9 - 0.5 * task * model - 0.01 * seed
+
+    filled = {
+        "outcome": (1, np.int8, flags(*OUTCOMES)),
+        "test_loss": (0.1, np.float32, {}),
+        "test_r2_error": (0.01, np.float32, {}),
+        "trivial_score": (0.2, np.float32, {}),
+        "reported_score": (np.inf, np.float32, {}),
+        "steps": (400, np.int32, {}),
+        "parameters": (5000, np.int32, {}),
+    }
+    return dataset(
+        {
+            "test_r2": (RUN, score, described("test R2 at the end")),
+            **{
+                name: (RUN, lambda value=value, kind=kind, **_: np.array(value, kind), described(name, **more))
+                for name, (value, kind, more) in filled.items()
+            },
+        },
+        sizes,
+    )

@@ -1,0 +1,56 @@
+"""Networks side by side: tables of settings, and cells that are what their own declaration would train."""
+
+import equinox as eqx
+import jax
+import numpy as np
+import pytest
+
+from stablessm import PARAMETERIZATIONS, run_sweep
+from stablessm.measurements.comparison import ComparisonSettings
+from stablessm.measurements.comparison_program import fit_of
+
+SETTINGS = {
+    "options": {"length": 8, "validation": 4, "test": 6}, "data": "shift", "layer": ["dlr"], "depth": 1, "width": 4,
+    "states": 8, "steps": 3, "batch": 2, "records": 2, "norm": "post_scalar", "mixing": "linear",
+    "tasks": {"shift": {"reported": 0.5}, "sort": {"data": "sort", "steps": 2}},
+    "models": {"dlr": {"parameterization": "square"}, "attention": {"layer": ["attention"], "norm": "pre"}},
+}  # fmt: skip
+
+
+def test_a_model_replaces_what_a_task_has_replaced_and_unknown_names_are_refused():
+    settings = ComparisonSettings(**{**SETTINGS, "models": {"longer": {"steps": 9}}})
+    one = settings.of(task="sort", model="longer")
+    assert (one.data, one.steps, one.width) == ("sort", 9, 4) and settings.of(task="sort").steps == 2
+    with pytest.raises(ValueError, match="'reverse' has no table"):
+        settings.of(task="reverse")
+    for given, words in (
+        ({"tasks": {"a": {"depht": 2}}}, "depht"),
+        ({"tasks": {"a": {"depth": 0}}}, "depth"),
+        ({"tasks": {"a": {}, "b": {"data": "shakespeare"}}}, "one metric"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            ComparisonSettings(**{**SETTINGS, **given})
+
+
+def test_a_cell_holds_what_its_own_training_has(tmp_path):
+    axes = {"task": ["shift"], "model": ["dlr"], "seed": [0]}
+    spec = {"name": "few", "measurement": "comparison", "axes": axes, "settings": SETTINGS}
+    found = run_sweep(spec, out=tmp_path).squeeze()
+    task = fit_of(ComparisonSettings(**SETTINGS).of(task="shift", model="dlr")).task
+    assert found["steps"] == 3 and found["reported_score"] == 0.5
+    assert found["trivial_score"] == np.float32(task.trivial[1])
+    assert found["loss"].values[[0, -1]].tolist() == [found["initial_loss"], found["final_loss"]]
+    assert found["test_r2"].item() == pytest.approx(1 - found["test_loss"].item() / task.spread["test"], abs=1e-5)
+    # encoder 3 -> 4; W, D, decay and phase; mixing; scalar norm; decoder to 8 shifts
+    assert found["parameters"] == 16 + (4 * 8 * 2 + 4 + 8 + 8) + 20 + 2 + 5 * 8
+
+
+def test_factors_of_a_dlr_start_where_their_map_puts_them():
+    starts = {}
+    for name in ("square", "exp"):
+        fit = fit_of(ComparisonSettings(**{**SETTINGS, "parameterization": name}).of(task="shift"))
+        start = jax.tree.map(lambda leaf: leaf[None], fit.start_of(np.uint32(3)))
+        (factor,) = fit.with_parameters(fit.parameters(start, 0)).blocks[0].layer.factors
+        np.testing.assert_allclose(PARAMETERIZATIONS[name].decay(factor.weight), 5e-6, rtol=1e-4)
+        starts[name] = fit.start_of(np.uint32(3))
+    assert eqx.tree_equal(starts["square"], starts["exp"])
