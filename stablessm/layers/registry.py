@@ -130,6 +130,10 @@ _ALL = (
         "Schuster and Paliwal (1997)", "stablessm.layers.bidirectional:bidirectional", looks_ahead=True,
     ),
     LayerKind(
+        "sgconv", "one long filter a channel, coarser and smaller the longer the lag; no eigenvalues",
+        "Li et al., SGConv (ICLR 2023)", "stablessm.layers.sgconv:SGConv", (),
+    ),
+    LayerKind(
         "attention", "causal multi-head attention with rotary positions, over a window of steps",
         "Vaswani et al. (NeurIPS 2017); Su et al., RoFormer (2021)", "stablessm.layers.attention:Attention", (),
     ),

@@ -278,8 +278,28 @@ def bidirectional(layer, x):
     return np.concatenate([ahead, back], axis=1) @ linear(layer.projection).T
 
 
+def sgconv(layer, x):
+    """A piece of d weights, then d, 2d, 4d, ... lags by linear interpolation between the middles of their cells."""
+    rows, squares = [], 0
+    for weights in np.asarray(layer.weight, float):
+        taps, noise = [], []
+        for place, one in enumerate(weights):
+            stretch, size = 2 ** max(0, place - 1), layer.decay**-place
+            at = (np.arange(stretch * len(one)) + 0.5) / stretch - 0.5
+            hats = [np.interp(at, np.arange(len(one)), unit) for unit in np.eye(len(one))]
+            taps.append(size * one @ hats)
+            noise.append(size**2 * np.square(hats).sum(0))
+        rows.append(np.concatenate(taps)[: layer.context])
+        squares = np.concatenate(noise)[: layer.context].sum()  # the mean of |K|^2 over weights of N(0, 1)
+    filters = np.array(rows) / np.sqrt(squares)
+    filters[:, 0] += np.asarray(layer.feedthrough, float)
+    found = [sum(filters[:, k] * x[t - k] for k in range(min(t + 1, layer.context))) for t in range(len(x))]
+    return np.array(found).reshape(x.shape)
+
+
 REFERENCES = {
     "linear_rnn": linear_rnn, "ssm": ssm, "s4": s4, "s4d": s4d, "dss": dss, "s5": s5, "lru": lru,
     "attention": attention, "lstm": lstm, "feed_forward": feed_forward, "selective": selective,
     "gated_ssm": gated_ssm, "hyena": hyena, "bidirectional": bidirectional, "dlr": dlr,
+    "sgconv": sgconv,
 }  # fmt: skip

@@ -33,7 +33,8 @@ def fitting(kind, inputs):
     return inputs + inputs % 2 if kind == "attention" else inputs
 
 
-SMALL = {"attention": {"context": 7}, "hyena": {"context": 7, "octaves": 2, "hidden": 8}}
+SMALL = {"attention": {"context": 7}, "hyena": {"context": 7, "octaves": 2, "hidden": 8},
+         "sgconv": {"context": 7, "size": 2}}  # fmt: skip
 
 
 def make(kind, case=CASES[0], *, states=5, inputs=3, **more):
@@ -146,9 +147,13 @@ def test_smallest_sizes(kind, states, inputs, length):
 def test_layers_without_eigenvalues_keep_the_same_laws(kind):
     test_full_pass_equals_steps_the_reference_and_any_split_and_its_gradient_reaches_every_weight(kind, None)
     layer = make(kind)
-    assert layer.eigenvalues().shape == (0,) and not layer.is_linear
-    with pytest.raises(ValueError, match="no kernel"):
-        layer.kernel(3)
+    assert layer.eigenvalues().shape == (0,) and layer.is_linear == (kind == "sgconv")
+    if layer.is_linear:
+        impulse = jnp.zeros((9, 3)).at[0, 1].set(1.0)
+        np.testing.assert_allclose(layer.kernel(9)[..., 1], layer(impulse)[0], atol=1e-6)
+    else:
+        with pytest.raises(ValueError, match="no kernel"):
+            layer.kernel(3)
     with pytest.raises(ValueError, match="takes no map"):
         LAYERS[kind].build(PARAMETERIZATIONS["exp"], -jnp.ones(2), inputs=4, key=KEY)
 
