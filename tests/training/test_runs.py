@@ -273,14 +273,14 @@ def test_provenance_tells_others_where_data_lie_and_not_where_they_lay_here(tmp_
 
 def test_attention_in_every_third_block_is_a_list_of_kinds():
     task = task_of(load("shift", length=8, validation=2, test=2), context=8)
-    one = Architecture(layer=("dlr", "dlr", "attention"), depth=2, width=4, states=8, norm="post_scalar", mixing="linear",
-                       options={"attention": {"context": 8}})  # fmt: skip
+    kinds, options = ("dlr", "dlr", "attention"), {"attention": {"context": 8}}
+    one = Architecture(layer=kinds, depth=2, width=4, states=8, norm="post_scalar", mixing="linear", options=options)
     model = network(one, PARAMETERIZATIONS["square"], task, key=jax.random.key(0))
     assert [type(block.layer).__name__ for block in model.blocks] == ["DLR", "DLR", "Attention"] * 2
     x = jnp.asarray(task.splits["test"].inputs[0])
 
     @eqx.filter_jit
     def both(model):
-        return model(x)[0], jax.lax.scan(model.step, model.initial_state(), x)[1]
+        return model(x)[0], jax.lax.scan(lambda state, one: model.step(state, one), model.initial_state(), x)[1]
 
     np.testing.assert_allclose(*both(model), atol=2e-5)
