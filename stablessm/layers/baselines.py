@@ -101,12 +101,12 @@ class FeedForward(Baseline):
 
     network: eqx.nn.MLP
 
-    def __init__(self, *, inputs: int, expansion: int = 4, key: Array) -> None:
+    def __init__(self, *, inputs: int, expansion: float = 4, key: Array) -> None:
         """Make a layer.
 
         Args:
             inputs: number of features in and out.
-            expansion: hidden features for each of them.
+            expansion: hidden features for each of them, rounded to a number of them in all.
             key: PRNG key of the weights.
 
         Raises:
@@ -116,9 +116,10 @@ class FeedForward(Baseline):
             >>> FeedForward(inputs=4, key=jax.random.key(0))(jnp.ones((5, 4)))[0].shape
             (5, 4)
         """
-        if expansion < 1:
-            raise ValueError(f"`expansion` must be at least 1, but got {expansion}")
-        self.network = eqx.nn.MLP(inputs, inputs, expansion * inputs, 1, activation=jax.nn.gelu, key=key)
+        hidden = round(expansion * inputs)
+        if hidden < 1:
+            raise ValueError(f"`expansion` must give a hidden feature, but got {expansion} for {inputs} features")
+        self.network = eqx.nn.MLP(inputs, inputs, hidden, 1, activation=jax.nn.gelu, key=key)
 
     @property
     def inputs(self) -> int:

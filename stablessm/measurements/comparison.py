@@ -97,8 +97,6 @@ def _variables(settings: ComparisonSettings) -> dict[str, Variable]:
     return {
         **outcome_variables(),
         "loss": Variable("training loss of a batch", dims=("progress",)),
-        "validation_loss": Variable("validation loss at the end, infinite where it is not finite"),
-        f"validation_{metric}": Variable(f"validation {shown} at the end"),
         "test_loss": Variable("test loss at the end, infinite where it is not finite"),
         f"test_{metric}": Variable(f"test {shown} at the end"),
         f"test_{metric}_error": Variable(f"standard error of the test {shown} over rows"),

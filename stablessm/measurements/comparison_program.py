@@ -43,11 +43,8 @@ def comparison(static: Mapping[str, Any], settings: ComparisonSettings) -> Progr
             fit.parameters(starts, index), starts[1][index], data, rate=one.learning_rate, steps=one.steps
         )
         trained = fit.with_parameters(trajectory.parameters)
-        found: dict[str, Array] = {}
-        for split in ("validation", "test"):
-            mean, score, error = fit.scores(trained, data, split)
-            found |= {f"{split}_loss": mean, f"{split}_{metric}": score, f"{split}_{metric}_error": error}
-        del found[f"validation_{metric}_error"]
+        mean, score, error = fit.scores(trained, data, "test")
+        found = {"test_loss": mean, f"test_{metric}": score, f"test_{metric}_error": error}
         return {
             **ending(trajectory, verdict),
             "loss": trajectory.losses[kept],

@@ -54,7 +54,7 @@ class TrainingSettings(Settings):
     context: int = Field(256, ge=1, le=2**20)
     layer: list[str] = Field(default_factory=lambda: ["s4d"])
     depth: int = Field(2, ge=1, le=1000)
-    states: int = Field(64, ge=1, le=4096)
+    states: int = Field(64, ge=1, le=2**16)
     start: Start = "auto"
     norm: Norm = "pre"
     mixing: Literal["glu", "linear", "none"] = "glu"

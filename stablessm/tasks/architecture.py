@@ -58,7 +58,7 @@ class Architecture(BaseModel):
     layer: tuple[str, ...] = ("s4d",)
     depth: int = Field(2, ge=1, le=1000)
     width: int = Field(64, ge=1, le=4096)
-    states: int = Field(64, ge=1, le=4096)
+    states: int = Field(64, ge=1, le=2**16)
     start: Start = "auto"
     norm: Norm = "pre"
     mixing: Literal["glu", "linear", "none"] = "glu"
