@@ -36,8 +36,10 @@ def continued(record: Classification, shape: tuple[int, ...]) -> Sequences:
         shape: rows, columns and channels of an image; empty for recordings.
 
     Raises:
-        DataError: its steps are neither tokens nor pixels in their order.
+        DataError: its steps are neither tokens nor pixels in their order, or they are changed at random.
     """
+    if record.change is not None:
+        raise DataError(f"{record.name!r}: what comes next is asked of rows as they are; give no `shift` or `speed`")
     if record.tokens:
         parts = [getattr(record, name) for name in PARTS]
         made = [Examples(part.inputs, part.inputs, part.lengths) for part in parts]

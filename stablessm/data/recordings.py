@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import re
 import wave
+from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -15,6 +17,7 @@ from stablessm.data.content import File, contents
 from stablessm.data.images import check_classes
 from stablessm.data.mu_law import LEVELS, mu_law
 from stablessm.data.places import find
+from stablessm.data.played import played
 from stablessm.data.records import Classification, Examples
 from stablessm.data.registry import DataError
 from stablessm.data.splits import held_out
@@ -32,16 +35,27 @@ def load_recordings(
     *,
     form: Form = "values",
     longest: int = RATE,
+    trim: float = 0.0,
+    scaled: bool = False,
+    shift: int = 0,
+    speed: float = 0.0,
     validation: float = 0.1,
     seed: int = 0,
 ) -> Classification:
     """Load recordings with their official split: the first five of each digit and speaker are test rows.
+
+    They are trimmed first, then cut, then scaled. Training rows alone are shifted and played at other speeds.
 
     Args:
         name: key of `DATA_SETS`.
         folder: where the user keeps data; the environment variable STABLESSM_DATA by default.
         form: "values" in [-1, 1), one feature a step; or "mu_law", tokens of 256 levels. Silence is 0 or its level.
         longest: samples of a row; a longer recording is cut there.
+        trim: level as a share of the loudest sample: what is quieter before the first and behind the last sample above
+            it is silence, and cut; 0 for none.
+        scaled: whether each recording is divided by its loudest sample, so that its values reach 1.
+        shift: samples by which a training recording begins later at most, anew each time it is seen.
+        speed: by how much a training recording is played faster or slower at most, likewise (see `played`).
         validation: share of the other rows that is held out.
         seed: of the validation split.
 
@@ -53,9 +67,21 @@ def load_recordings(
         raise DataError(f"`form` must be one of {', '.join(get_args(Form))}, but got {form!r}")
     if not 1 <= longest <= 2**20:
         raise DataError(f"`longest` must lie from 1 to {2**20}, but got {longest}")
+    if not isinstance(trim, Real) or not 0 <= trim < 1:
+        raise DataError(f"`trim` must be a share of the loudest sample, in [0, 1), but got {trim!r}")
+    if not isinstance(scaled, bool):
+        raise DataError(f"`scaled` must be true or false, but got {scaled!r}")
+    if not isinstance(shift, int) or not 0 <= shift < longest:
+        raise DataError(f"`shift` must be a number of samples below {longest}, but got {shift!r}")
+    if not isinstance(speed, Real) or not 0 <= speed <= 1:
+        raise DataError(f"`speed` must lie in [0, 1], but got {speed!r}")
+    if (shift or speed) and form != "values":
+        raise DataError(f"`shift` and `speed` change values, and not the levels of form={form}")
     known = DATA_SETS[name]
     (files,), source = contents(known, find(known, folder))
-    sounds = [read_wav(*file)[:longest] for file in files]
+    sounds = [trimmed(read_wav(*file), trim)[:longest] for file in files]
+    if scaled:
+        sounds = [sound / (np.abs(sound).max() or 1) for sound in sounds]
     names = [_named(file) for file in files]
     labels = np.array([digit for digit, _ in names], np.int32)
     tested = np.flatnonzero([index in _TEST_INDICES for _, index in names])
@@ -68,7 +94,29 @@ def load_recordings(
     shaped = mu_law(inputs).astype(np.int32) if form == "mu_law" else inputs[..., None]
     kept, held = held_out(labels[rest], validation, seed)
     splits = (Examples(shaped[rows], labels[rows], lengths[rows]) for rows in (rest[kept], rest[held], tested))
-    return Classification(name, *splits, known.labels, source, tokens=LEVELS if form == "mu_law" else 0)
+    return Classification(
+        name,
+        *splits,
+        known.labels,
+        source,
+        tokens=LEVELS if form == "mu_law" else 0,
+        change=partial(played, latest=shift, speed=speed) if shift or speed else None,
+    )
+
+
+def trimmed(sound: np.ndarray, level: float) -> np.ndarray:
+    """Return a recording from its first to its last sample above a level; all of it where no sample is.
+
+    Args:
+        sound: shape (time,).
+        level: share of the loudest sample; 0 leaves everything.
+
+    Example:
+        >>> trimmed(np.array([0.0, 0.01, -1.0, 0.0, 0.5, 0.02]), 0.05).tolist()
+        [-1.0, 0.0, 0.5]
+    """
+    loud = np.flatnonzero(np.abs(sound) > level * np.abs(sound).max())
+    return sound[loud[0] : loud[-1] + 1] if level and loud.size else sound
 
 
 def read_wav(path: Path, content: bytes, rate: int = RATE) -> np.ndarray:

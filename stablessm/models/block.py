@@ -26,7 +26,8 @@ class Block(Layer):
     Dropout draws one mask for a series and keeps it at all times: a feature that is dropped is dropped throughout.
 
     A block may pool: the means of a few steps each of x and of gelu(layer(norm x)) take their place, so that the mixing
-    and all that is behind the block sees a shorter series. It has no steps then.
+    and all that is behind the block sees a shorter series. It has no steps then. It may also widen: the mixing gives
+    more features than it takes, and x is filled up with zeros.
 
     Attributes:
         layer: the layer of series, as many features out as in.
@@ -37,6 +38,7 @@ class Block(Layer):
         gated: whether the mixing is a gated linear unit.
         residual: whether x is added.
         pool_steps: steps of a mean; 1 for no pooling.
+        wide: number of features that go on.
 
     References: Gu, Goel and Re, S4 (ICLR 2022); Smith et al., S5 (ICLR 2023).
     """
@@ -49,6 +51,7 @@ class Block(Layer):
     gated: bool = eqx.field(static=True)
     residual: bool = eqx.field(static=True)
     pool_steps: int = eqx.field(static=True)
+    wide: int = eqx.field(static=True)
 
     def __init__(
         self,
@@ -59,6 +62,7 @@ class Block(Layer):
         dropout: float = 0.0,
         residual: bool = True,
         pool_steps: int = 1,
+        outputs: int | None = None,
         key: Array,
     ) -> None:
         """Make a block around a layer.
@@ -70,10 +74,12 @@ class Block(Layer):
             dropout: share of the features that is dropped, from 0 up to but not 1.
             residual: whether the input is added.
             pool_steps: steps whose means go on; 1 for no pooling.
+            outputs: number of features that go on, at least those of the layer; as many by default.
             key: PRNG key of the mixing.
 
         Raises:
-            ValueError: a layer of other shapes, an unknown norm or mixing, a share outside [0, 1), a mean of no steps.
+            ValueError: a layer of other shapes, an unknown norm or mixing, a share outside [0, 1), a mean of no steps,
+                fewer features than the layer gives, or more where there is no mixing.
 
         Example:
             >>> from stablessm import PARAMETERIZATIONS
@@ -96,9 +102,16 @@ class Block(Layer):
                 f"the layer of a block must give as many features as it takes, but takes {width} and gives "
                 f"{layer.outputs}"
             )
+        self.wide = width if outputs is None else outputs
+        if self.wide < width or (self.wide > width and mixing == "none"):
+            raise ValueError(
+                f"`outputs` must be at least the {width} features of the layer, and no more without a mixing, but got "
+                f"{outputs!r} and the mixing {mixing!r}"
+            )
         self.layer, self.prenorm, self.gated, self.residual = layer, norm.startswith("pre"), mixing == "glu", residual
-        self.norm = None if norm == "none" else layer_norm(width, scalar=norm.endswith("scalar"))
-        self.mixing = None if mixing == "none" else eqx.nn.Linear(width, (1 + self.gated) * width, key=key)
+        normed = width if self.prenorm else self.wide
+        self.norm = None if norm == "none" else layer_norm(normed, scalar=norm.endswith("scalar"))
+        self.mixing = None if mixing == "none" else eqx.nn.Linear(width, (1 + self.gated) * self.wide, key=key)
         self.dropout = eqx.nn.Dropout(dropout)
 
     @property
@@ -108,8 +121,8 @@ class Block(Layer):
 
     @property
     def outputs(self) -> int:
-        """Number of features."""
-        return self.layer.inputs
+        """Number of features that go on."""
+        return self.wide
 
     @property
     def is_linear(self) -> bool:
@@ -168,7 +181,7 @@ class Block(Layer):
             key: PRNG key of dropout; None for none, as in evaluation.
 
         Returns:
-            (y, state): outputs of shape (time, features), of ceil(time / pool_steps) steps where it pools, and the
+            (y, state): y of shape (time, outputs), of ceil(time / pool_steps) steps where it pools, and the
             state of the layer after the last step.
 
         Raises:
@@ -197,7 +210,7 @@ class Block(Layer):
             y = everywhere(self.mixing, y)
             y = jax.nn.glu(y) if self.gated else y
         y = self._dropped(y, second)
-        y = x + y if self.residual else y
+        y = jnp.pad(x, ((0, 0), (0, self.wide - x.shape[1]))) + y if self.residual else y
         return jax.vmap(self.norm)(y) if not self.prenorm and self.norm is not None else y
 
     def _dropped(self, y: Array, key: Array | None) -> Array:

@@ -54,7 +54,7 @@ class Network(eqx.Module):
         """Put blocks between an encoder and a head.
 
         Args:
-            blocks: at least one, all of one width.
+            blocks: at least one, each as wide as what the one before hands on.
             purpose: a key of `PURPOSES`.
             outputs: number of classes, of tokens or of values.
             inputs: number of features of the series; unused where there are tokens.
@@ -62,8 +62,8 @@ class Network(eqx.Module):
             key: PRNG key of encoder and decoder.
 
         Raises:
-            ValueError: no block, blocks of several widths, an unknown purpose, sizes below 1, a network that is to
-                generate what its blocks already see, or to answer at steps that its blocks have pooled.
+            ValueError: no block, blocks that do not fit one another, an unknown purpose, sizes below 1, a network that
+                is to generate what its blocks already see, or to answer at steps that its blocks have pooled.
 
         Example:
             >>> from stablessm import PARAMETERIZATIONS
@@ -76,8 +76,12 @@ class Network(eqx.Module):
         self.blocks = tuple(blocks)
         if purpose not in PURPOSES:
             raise ValueError(f"`purpose` must be one of {', '.join(PURPOSES)}, but got {purpose!r}")
-        if len({block.inputs for block in self.blocks}) != 1:
-            raise ValueError(f"blocks must all have one width, but got {[block.inputs for block in self.blocks]}")
+        between = [(before.outputs, after.inputs) for before, after in zip(self.blocks, self.blocks[1:], strict=False)]
+        if not self.blocks or any(given != taken for given, taken in between):
+            raise ValueError(
+                "a network needs blocks, each as wide as what the one before hands on, but got "
+                f"{[(block.inputs, block.outputs) for block in self.blocks]} features in and out"
+            )
         if outputs < 1 or inputs < 1 or tokens < 0:
             raise ValueError(
                 f"`outputs` and `inputs` must be at least 1 and `tokens` at least 0, but got {outputs}, {inputs} and "
@@ -94,11 +98,11 @@ class Network(eqx.Module):
         ahead = [place for place, block in enumerate(self.blocks) if not block.is_causal]
         if purpose in _GENERATES and ahead:
             raise ValueError(f"a network that generates must not look ahead, but block {ahead[0]} does")
-        width, (first, last) = self.blocks[0].inputs, jax.random.split(key)
+        width, wide, (first, last) = self.blocks[0].inputs, self.blocks[-1].outputs, jax.random.split(key)
         self.encoder = eqx.nn.Embedding(tokens, width, key=first) if tokens else eqx.nn.Linear(inputs, width, key=first)
         before = [block.norm for block in self.blocks if block.prenorm and block.norm is not None]
-        self.norm = layer_norm(width, scalar=isinstance(before[-1], ScalarLayerNorm)) if before else None
-        self.decoder = eqx.nn.Linear(width, outputs, key=last)
+        self.norm = layer_norm(wide, scalar=isinstance(before[-1], ScalarLayerNorm)) if before else None
+        self.decoder = eqx.nn.Linear(wide, outputs, key=last)
         self.purpose = purpose
 
     @property

@@ -33,6 +33,8 @@ class Architecture(BaseModel):
         layer: kinds of layer, keys of `LAYERS`, the first one next to the encoder.
         depth: how often they are stacked.
         width: features of every block.
+        widths: of each block from the first on, its features in place of `width`; those left out have `width`. A block
+            hands on as many as the next one has, which may not be fewer.
         states: order of the real system of each layer (and channel, where channels have states of their own); even.
             A layer of Eq. 2 has one state a feature, whatever this says.
         start: eigenvalues at the start: "lin", "inv", "legs" as S4D has them, for layers with a step size; "ring" draws
@@ -58,6 +60,7 @@ class Architecture(BaseModel):
     layer: tuple[str, ...] = ("s4d",)
     depth: int = Field(2, ge=1, le=1000)
     width: int = Field(64, ge=1, le=4096)
+    widths: tuple[Annotated[int, Field(ge=1, le=4096)], ...] = ()
     states: int = Field(64, ge=1, le=2**16)
     start: Start = "auto"
     norm: Norm = "pre"
@@ -68,7 +71,7 @@ class Architecture(BaseModel):
     readout: Literal["auto", "mean", "last"] = "auto"
     options: dict[str, dict[str, Any]] = {}
 
-    @field_validator("layer", "pool_steps", mode="before")
+    @field_validator("layer", "pool_steps", "widths", mode="before")
     @classmethod
     def _listed(cls, value: Any) -> Any:
         return (value,) if isinstance(value, str | int) else value
@@ -119,16 +122,18 @@ def network(
 
     from stablessm.models import Block, Network
 
-    if len(architecture.pool_steps) > len(architecture.kinds):
-        raise ArchitectureError(
-            f"`pool_steps` names {len(architecture.pool_steps)} blocks, but there are {len(architecture.kinds)}"
-        )
+    count = len(architecture.kinds)
+    for name, given in (("pool_steps", architecture.pool_steps), ("widths", architecture.widths)):
+        if len(given) > count:
+            raise ArchitectureError(f"`{name}` names {len(given)} blocks, but there are {count}")
+    widths = (*architecture.widths, *[architecture.width] * count)[:count]
     last = task.purpose == "classification" and readout(architecture, task) == "last"
     keys = jax.random.split(key, 2 * len(architecture.kinds) + 1)
     blocks = []
     for place, kind in enumerate(architecture.kinds):
         try:
-            layer = _layer(kind, architecture, parameterization, keys[2 * place], start_key)
+            own = architecture.model_copy(update={"width": widths[place]})
+            layer = _layer(kind, own, parameterization, keys[2 * place], start_key)
             blocks.append(
                 Block(
                     layer,
@@ -136,7 +141,8 @@ def network(
                     mixing=architecture.mixing,
                     dropout=architecture.dropout,
                     residual=architecture.residual,
-                    pool_steps=(*architecture.pool_steps, *[1] * len(architecture.kinds))[place],
+                    pool_steps=(*architecture.pool_steps, *[1] * count)[place],
+                    outputs=widths[min(place + 1, count - 1)],
                     key=keys[2 * place + 1],
                 )
             )

@@ -4,12 +4,15 @@ import io
 import wave
 import zipfile
 
+import jax
 import numpy as np
 import pytest
 
 from stablessm.data import DataError, load
 from stablessm.data.mu_law import from_mu_law, mu_law
-from stablessm.data.recordings import read_wav
+from stablessm.data.played import played
+from stablessm.data.recordings import read_wav, trimmed
+from stablessm.data.records import Examples
 
 
 def wav(samples, rate=8000, channels=1, width=2):
@@ -103,6 +106,48 @@ def test_names_without_a_digit_digits_without_rows_and_options(tmp_path):
     for options, sentence in (
         ({"form": "a_law"}, "`form` must be one of"),
         ({"longest": 0}, "`longest` must lie from 1"),
+        ({"trim": 1.0}, "`trim` must be a share"),
+        ({"trim": "loud"}, "`trim` must be a share"),
+        ({"scaled": 1}, "`scaled` must be true or false"),
+        ({"shift": 8000}, "`shift` must be a number of samples below 8000"),
+        ({"speed": -0.1}, "`speed` must lie in"),
+        ({"speed": 0.1, "form": "mu_law"}, "and not the levels"),
     ):
         with pytest.raises(DataError, match=sentence):
             load("fsdd", tmp_path, **options)
+
+
+def test_silence_at_both_ends_is_cut_and_inside_it_stays(folder, tmp_path):
+    tone = np.sin(0.3 * np.arange(1, 200))
+    tone[80:120] = 0
+    noise = 0.01 * np.cos(np.arange(500))
+    sound = np.concatenate([noise, tone, noise])
+    loud = np.flatnonzero(np.abs(tone) > 0.05 * np.abs(tone).max())
+    np.testing.assert_array_equal(trimmed(sound, 0.05), tone[loud[0] : loud[-1] + 1])
+    np.testing.assert_array_equal(trimmed(3 * sound, 0.05), 3 * trimmed(sound, 0.05))  # a share, and no level itself
+    assert trimmed(sound, 0.0) is sound and trimmed(np.zeros(3), 0.5).tolist() == [0, 0, 0]
+    data = load("fsdd", folder, trim=0.5, scaled=True)  # [digit, -digit, 0, 100, ...]: what is far below 100 goes
+    assert (data.test.lengths[data.test.lengths > 2] < 6).all() and data.test.inputs.max() == 1
+
+
+def test_recordings_are_played_later_and_at_other_speeds_each_in_its_own_way(folder):
+    time, count = 400, 6
+    lengths = np.full(count, 300, np.int32)
+    wave = np.where(np.arange(time) < 300, np.sin(0.05 * np.arange(time)), 0).astype(np.float32)
+    rows = Examples(np.tile(wave[:, None], (count, 1, 1)), np.zeros(count), lengths)
+    later = played(rows, jax.random.key(0), latest=150, speed=0.0)
+    starts = np.asarray(later.lengths) - 300
+    assert len(set(starts.tolist())) > 2 and starts.min() >= 0
+    for start, sound in zip(starts, np.asarray(later.inputs)[..., 0], strict=True):
+        if start < 100:
+            np.testing.assert_array_equal(sound, np.roll(wave, start))
+    faster = played(rows, jax.random.key(1), latest=0, speed=0.2)
+    speeds = 300 / np.asarray(faster.lengths)
+    assert speeds.min() < 0.97 and speeds.max() > 1.03 and (speeds > 1 / 1.21).all() and (speeds < 1.21).all()
+    for speed, sound in zip(speeds, np.asarray(faster.inputs)[..., 0], strict=True):
+        crossings = np.flatnonzero(np.diff(np.sign(sound[1:250])))
+        np.testing.assert_allclose(np.diff(crossings).mean(), np.pi / 0.05 / speed, rtol=0.03)
+    data = load("fsdd", folder, shift=3)
+    assert data.change is not None and load("fsdd", folder).change is None
+    with pytest.raises(DataError, match="rows as they are"):
+        load("digits", sequence="pixels", shift=1, ask="next")

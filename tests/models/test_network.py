@@ -135,7 +135,7 @@ def test_bad_shapes_get_a_sentence():
     for purpose, tokens, words in (("speech", 0, "classification"), ("language", 0, "vocabulary")):
         with pytest.raises(ValueError, match=words):
             Network([block], purpose=purpose, outputs=2, tokens=tokens, key=KEY)
-    with pytest.raises(ValueError, match="one width"):
+    with pytest.raises(ValueError, match="needs blocks"):
         Network([], purpose="regression", outputs=2, key=KEY)
 
 
@@ -182,3 +182,26 @@ def test_a_scalar_norm_has_one_gain_and_one_shift():
     np.testing.assert_allclose(block(x)[0], expected, rtol=1e-4, atol=1e-5)
     for norm, kind in (("pre_scalar", ScalarLayerNorm), ("pre", eqx.nn.LayerNorm), ("post_scalar", type(None))):
         assert isinstance(network("regression", norm=norm).norm, kind)
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_a_block_that_widens_fills_up_with_zeros_and_the_next_one_takes_them_all(norm):
+    wide = Block(layer(), outputs=6, norm=norm, key=KEY)
+    silent = eqx.tree_at(lambda one: (one.mixing.weight, one.mixing.bias), wide, replace_fn=jnp.zeros_like)
+    x = jax.random.normal(KEY, (TIME, WIDTH))
+    filled = np.pad(x, ((0, 0), (0, 2)))  # half of a gate of zeros is zero
+    expected = (
+        filled
+        if norm == "pre"
+        else (filled - filled.mean(1, keepdims=True)) / np.sqrt(filled.var(1, keepdims=True) + 1e-5)
+    )
+    np.testing.assert_allclose(silent(x)[0], expected, atol=1e-5)
+    np.testing.assert_allclose(stepped(wide, wide.initial_state(), x)[1], wide(x)[0], atol=2e-6)
+    second = Block(S4D(layer().parameterization, -jnp.array([0.1, 0.5]), inputs=6, key=KEY), norm=norm, key=KEY)
+    model = Network([wide, second], purpose="classification", outputs=3, inputs=2, key=KEY)
+    assert model(values())[0].shape == (3,) and (wide.outputs, model.decoder.in_features) == (6, 6)
+    with pytest.raises(ValueError, match=r"\(6, 6\), \(4, 6\)"):
+        Network([second, wide], purpose="classification", outputs=3, inputs=2, key=KEY)
+    for outputs, mixing in ((3, "glu"), (6, "none")):
+        with pytest.raises(ValueError, match="`outputs`"):
+            Block(layer(), outputs=outputs, mixing=mixing, key=KEY)
