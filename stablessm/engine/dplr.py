@@ -63,7 +63,7 @@ def dplr_kernel(
     method: str = "auto",
     rematerialise: bool = False,
 ) -> Float[Array, "channels {length}"]:
-    """Return the kernel of a diagonal plus low-rank system.
+    """Return the kernel of a diagonal plus low-rank system; infinite where that of an unstable one overflows.
 
     Args:
         system: the arrays; real arrays are taken as complex.
@@ -102,7 +102,8 @@ def dplr_kernel(
             )
         return _cauchy(system, length) if not pairs else _cauchy_pairs(system, length)
 
-    return (jax.checkpoint(compute) if rematerialise else compute)(system)
+    kernel = (jax.checkpoint(compute) if rematerialise else compute)(system)
+    return jnp.where(jnp.isnan(kernel), jnp.inf, kernel)  # what overflowed on the way is a difference of infinities
 
 
 def bilinear(system: LowRankSystem, pairs: bool) -> tuple[Array, Array, Array]:

@@ -30,7 +30,8 @@ class Network(eqx.Module):
 
     A network that generates sees at step k what came before it: in a full pass its input is shifted right by one, the
     first being 0 (the vector 0, where the input is a token); in `step` it is handed the last value, and nothing is
-    shifted.
+    shifted. Token 0 is the start, too: where tokens are generated it is the vector 0, whatever its row of the embedding
+    holds.
 
     Attributes:
         encoder: linear map of the features, or embedding of tokens.
@@ -134,7 +135,7 @@ class Network(eqx.Module):
         """
         if self.purpose == "classification":
             raise ValueError("a classifier answers for a whole series, and has no steps")
-        y, states = self.encoder(x), []
+        y, states = self._encoded(x), []
         for block, own in zip(self.blocks, state, strict=True):
             own, y = block.step(own, y)
             states.append(own)
@@ -183,7 +184,7 @@ class Network(eqx.Module):
             raise ValueError("a network that generates goes on from a state by `step`: its full pass begins anew")
         if length is not None and self.purpose != "classification" and self.is_causal:
             raise ValueError("`length` is of the mean over time, which a classifier alone takes, or of looking ahead")
-        y, states = jax.vmap(self.encoder)(x), []
+        y, states = jax.vmap(self._encoded)(x), []
         if self.purpose in _GENERATES:
             y = jnp.concatenate([self._silence()[None], y[:-1]])[: len(x)]
         keys = [None] * len(self.blocks) if key is None else jax.random.split(key, len(self.blocks))
@@ -211,11 +212,15 @@ class Network(eqx.Module):
         """
         if self.purpose not in _GENERATES:
             raise ValueError(f"a network for {self.purpose} does not generate")
-        y, states = jax.vmap(self.encoder)(jnp.concatenate([before[None], x[:-1]])), []
+        y, states = jax.vmap(self._encoded)(jnp.concatenate([before[None], x[:-1]])), []
         for block, own in zip(self.blocks, state, strict=True):
             y, own = block(y, own)
             states.append(own)
         return self._decoded(y), tuple(states)
+
+    def _encoded(self, x: Array) -> Array:
+        y = self.encoder(x)
+        return jnp.where(x == 0, 0, y) if self.has_tokens and self.purpose in _GENERATES else y
 
     def _silence(self) -> Array:
         """What stands before the first step: the vector 0 for tokens, the encoded value 0 else."""

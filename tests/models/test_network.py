@@ -97,6 +97,11 @@ def test_a_network_that_generates_sees_only_what_came_before(tokens):
     np.testing.assert_allclose(other[:6], y[:6], atol=1e-5)
     assert jnp.abs(other[6] - y[6]).max() > 1e-4
     np.testing.assert_allclose(jnp.concatenate([first[None], steps[:-1]]), y, atol=1e-5)  # decoding shifts nothing
+    if tokens:  # token 0 is the start, the vector 0: its row of the embedding is not read
+        blank = eqx.tree_at(lambda one: one.encoder.weight, model, model.encoder.weight.at[0].set(9.0))
+        assert (x == 0).any()
+        np.testing.assert_array_equal(run(blank, x, later)[0], y)
+        np.testing.assert_array_equal(run(blank, x, later)[3], steps)
     with pytest.raises(ValueError, match="begins anew"):
         model(x, model.initial_state())
 

@@ -107,6 +107,9 @@ def test_a_tied_low_rank_part_keeps_the_left_half_plane_and_an_untied_one_leaves
     assert abscissa(left) > 1
     grown = np.abs(eqx.filter_jit(lambda one: one.channel_kernels(40))(left))
     assert grown[0, -10:].max() > 1e6 * grown[0, 1:10].max()
+    far = np.asarray(eqx.filter_jit(lambda one: one.channel_kernels(400))(left))[0]
+    np.testing.assert_allclose(far[:20], eqx.filter_jit(lambda one: one.channel_kernels(20))(left)[0], rtol=1e-4)
+    assert not np.isnan(far).any() and np.isinf(far[-100:]).all()
 
 
 def test_frozen_parts_stay_and_have_no_part_in_the_clipped_norm():
