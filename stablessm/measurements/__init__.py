@@ -18,6 +18,7 @@ from stablessm.measurements.gradient_bound import GRADIENT_BOUND
 from stablessm.measurements.gradient_law import GRADIENT_LAW
 from stablessm.measurements.gradient_ratio import GRADIENT_RATIO
 from stablessm.measurements.hippo import HIPPO
+from stablessm.measurements.kernel_sizes import KERNEL_SIZES
 from stablessm.measurements.largest_rate import LARGEST_RATE
 from stablessm.measurements.layer_by_layer import LAYER_BY_LAYER
 from stablessm.measurements.layer_memory import LAYER_MEMORY
@@ -35,6 +36,7 @@ from stablessm.measurements.poles_and_residues import POLES_AND_RESIDUES
 from stablessm.measurements.representable import REPRESENTABLE_MEMORY
 from stablessm.measurements.sharpness import SHARPNESS
 from stablessm.measurements.spring import SPRING
+from stablessm.measurements.step_memory import STEP_MEMORY
 from stablessm.measurements.training import TRAINING
 
 MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
@@ -68,6 +70,8 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
             CLASSIFICATION,
             TRAINING,
             COMPARISON,
+            STEP_MEMORY,
+            KERNEL_SIZES,
             LAYER_BY_LAYER,
             LAYER_PERTURBATION,
             LAYER_MEMORY,

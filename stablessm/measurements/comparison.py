@@ -41,12 +41,13 @@ class ComparisonSettings(OneTraining):
     tasks: dict[str, dict[str, Any]] = Field(default_factory=dict)
     models: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
-    def of(self, *, task: str | None = None, model: str | None = None) -> OneTraining:
+    def of(self, *, task: str | None = None, model: str | None = None, length: int | None = None) -> OneTraining:
         """Return the settings of one training.
 
         Args:
             task: a key of `tasks`; None where nothing is replaced.
             model: a key of `models`; None likewise.
+            length: of series that are generated, above what both say; None likewise.
 
         Raises:
             ValueError: there is none of that name, or a table holds what cannot be.
@@ -59,6 +60,8 @@ class ComparisonSettings(OneTraining):
                     f"the {kind} {name!r} has no table among the {kind}s of the settings, which are {known}"
                 )
             base |= tables[name] if name is not None else {}
+        if length is not None:
+            base["options"] = {**base["options"], "length": length}
         return OneTraining(**base)
 
     @property
@@ -88,6 +91,9 @@ class ComparisonSettings(OneTraining):
         return self
 
 
+AXES_OF_TRAININGS: Mapping[str, tuple[Any, ...]] = {"task": (), "model": (), "length": (), "seed": (0,)}
+
+
 def _variables(settings: ComparisonSettings) -> dict[str, Variable]:
     metric = settings.metric
     shown = {"r2": "R2"}.get(metric, metric.replace("_", " "))
@@ -111,7 +117,7 @@ COMPARISON = Measurement(
     name="comparison",
     summary="outcome and test metric of networks of any kinds trained on tasks of any kinds, side by side",
     reference="Gupta, Mehta and Berant, DLR (2022), Tables 1 and 2",
-    axes={"task": (), "model": (), "seed": (0,)},
+    axes=AXES_OF_TRAININGS,
     settings=ComparisonSettings,
     variables=_variables,
     program="stablessm.measurements.comparison_program:comparison",

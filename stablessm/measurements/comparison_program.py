@@ -25,7 +25,7 @@ def comparison(static: Mapping[str, Any], settings: ComparisonSettings) -> Progr
         ValueError: an axis names a task or a model without a table.
         DataError, TaskError, ArchitectureError: as `network_fit`.
     """
-    one = settings.of(task=static.get("task"), model=static.get("model"))
+    one = chosen(static, settings)
     fit = fit_of(one)
     metric, trivial = fit.task.metric, fit.task.trivial
     progress = np.linspace(0.0, 1.0, settings.records + 1)
@@ -53,6 +53,19 @@ def comparison(static: Mapping[str, Any], settings: ComparisonSettings) -> Progr
         }
 
     return Program({"progress": progress}, fit.start_of, measure, (fit.data,))
+
+
+def chosen(static: Mapping[str, Any], settings: ComparisonSettings) -> OneTraining:
+    """Return the training of one combination of static axes.
+
+    Args:
+        static: some of `task`, `model` and `length`.
+        settings: those of the sweep.
+
+    Raises:
+        ValueError: an axis names a task or a model without a table.
+    """
+    return settings.of(**{name: static[name] for name in ("task", "model", "length") if name in static})
 
 
 def fit_of(one: OneTraining) -> NetworkFit:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 
 # A quarter of the processor time of a first quick sweep, and nothing lost where a program runs for minutes.
@@ -23,3 +25,11 @@ def compiled(lowered: jax.stages.Lowered, platform: str) -> jax.stages.Compiled:
         if "No such compile option" not in str(error):
             raise
         return lowered.compile()  # by a version of XLA that has them no more
+
+
+def compiled_bytes(program: Any) -> int:
+    """Return the bytes that a compiled program holds at one time, 0 where its compiler does not say."""
+    about = program.memory_analysis()
+    if about is None:
+        return 0
+    return about.argument_size_in_bytes + about.output_size_in_bytes + about.temp_size_in_bytes

@@ -16,20 +16,13 @@ from typing import Any
 import jax
 from jax.extend import core
 
+from stablessm.measurements.compiling import compiled_bytes as compiled_bytes
 from stablessm.sweeps.errors import TooLarge
 from stablessm.sweeps.layout import Layout
 from stablessm.sweeps.plan import Plan
 
 # Primitives whose operands and results lie in memory: loops, and calls into libraries.
 _HELD = frozenset({"scan", "while", "fft", "sort", "cholesky", "lu", "qr", "eigh", "svd", "triangular_solve"})
-
-
-def compiled_bytes(program: Any) -> int:
-    """Return the bytes that a compiled program holds at one time, 0 where its compiler does not say."""
-    about = program.memory_analysis()
-    if about is None:
-        return 0
-    return about.argument_size_in_bytes + about.output_size_in_bytes + about.temp_size_in_bytes
 
 
 def is_out_of_memory(error: Exception) -> bool:

@@ -16,13 +16,13 @@ import jax
 import numpy as np
 
 from stablessm.measurements.base import Measurement, Program
-from stablessm.measurements.compiling import compiled
+from stablessm.measurements.compiling import compiled, compiled_bytes
 from stablessm.parameterizations.grammar import CHOICE
 from stablessm.sweeps.axes import AXES
 from stablessm.sweeps.device import computing
 from stablessm.sweeps.errors import SweepError, first_line
 from stablessm.sweeps.layout import Layout
-from stablessm.sweeps.memory import compiled_bytes, least_bytes, memory_of, refuse_too_large
+from stablessm.sweeps.memory import least_bytes, memory_of, refuse_too_large
 from stablessm.sweeps.pieces import in_pieces, sharing, spread
 from stablessm.sweeps.plan import Plan, WorkItem
 from stablessm.sweeps.starts import Starts

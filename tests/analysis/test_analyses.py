@@ -382,3 +382,18 @@ def test_scores_are_means_of_the_seeds_that_end_and_what_is_not_reported_is_not_
     np.testing.assert_allclose(found["error_over_rows"], [0.03, 0.01])
     np.testing.assert_allclose(found["reported_score"], [0.95, np.nan])
     assert found["seeds"].values.tolist() == [2, 1] and found["trivial_score"].isnull().all()
+
+
+def test_the_length_at_which_a_step_fills_its_memory_lies_on_the_power_law_between_two():
+    shown = {"units": "1", "long_name": "x"}
+    held = np.array([[1e9, 4e9, 16e9, 64e9], [1e6, 2e6, 4e6, 8e6], [9e9, 10e9, 20e9, 40e9]])
+    runs = xr.Dataset(
+        {"step_memory": (("model", "length"), held, shown)},
+        coords={"model": ("model", ["square", "linear", "none"], shown),
+                "length": ("length", [1024, 2048, 4096, 8192], shown)},
+    )  # fmt: skip
+    found = reduced("memory_limit", runs)
+    np.testing.assert_array_equal(found["longest_that_fits"], [2048, 8192, np.nan])
+    np.testing.assert_array_equal(found["shortest_that_does_not"], [4096, np.nan, 1024])
+    np.testing.assert_allclose(found["length_at_limit"], [2048 * 2**0.5, np.nan, np.nan])
+    np.testing.assert_allclose(found["growth"], [2, 1, 1])

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from stablessm import PARAMETERIZATIONS, run_sweep
+from stablessm.layers.dlr import Factor
+from stablessm.layers.dlr_starts import fourier
 from stablessm.measurements.comparison import ComparisonSettings
 from stablessm.measurements.comparison_program import fit_of
+from stablessm.measurements.kernel_sizes_program import sizes_of
+from stablessm.measurements.step_memory_program import step_memory
 
 SETTINGS = {
     "options": {"length": 8, "validation": 4, "test": 6}, "data": "shift", "layer": ["dlr"], "depth": 1, "width": 4,
@@ -32,6 +36,7 @@ def test_a_model_replaces_what_a_task_has_replaced_and_unknown_names_are_refused
             ComparisonSettings(**{**SETTINGS, **given})
 
 
+@pytest.mark.slow
 def test_a_cell_holds_what_its_own_training_has(tmp_path):
     axes = {"task": ["shift"], "model": ["dlr"], "seed": [0]}
     spec = {"name": "few", "measurement": "comparison", "axes": axes, "settings": SETTINGS}
@@ -54,3 +59,40 @@ def test_factors_of_a_dlr_start_where_their_map_puts_them():
         np.testing.assert_allclose(PARAMETERIZATIONS[name].decay(factor.weight), 5e-6, rtol=1e-4)
         starts[name] = fit.start_of(np.uint32(3))
     assert eqx.tree_equal(starts["square"], starts["exp"])
+
+
+def test_sizes_of_gradients_are_those_of_the_jacobian():
+    layer = fourier(PARAMETERIZATIONS["exp"], 4, inputs=2, damping=0.3, key=jax.random.key(1))
+    lags, length = np.array([0, 1, 4, 5]), 6
+
+    def kernels(readout, weight, phase):
+        (one,) = layer.factors
+        new = Factor(weight, phase, readout, one.parameterization, one.grid)
+        return eqx.tree_at(lambda one: one.factors, layer, (new,)).channel_kernels(length)
+
+    (factor,) = layer.factors
+    at = factor.readout, factor.weight, factor.phase
+    by_read, by_weight, by_phase = jax.jit(jax.jacobian(kernels, (0, 1, 2)))(*at)
+    found = jax.jit(lambda layer: sizes_of(layer, lags, length))(layer)
+    one_channel = np.sqrt((np.asarray(by_read)[0, lags, 0] ** 2).sum(-1))  # (lags, poles): the direction is free
+    np.testing.assert_allclose(found["kernel_by_readout"], np.sqrt((one_channel**2).mean(1)), rtol=1e-5)
+    # lambda = exp(-e^w + i theta): a step of w and one of theta are steps of lambda of the sizes s|lambda| and |lambda|
+    decay = 0.15
+    size = np.hypot(by_weight / decay, by_phase)[:, lags] / np.exp(-decay)
+    np.testing.assert_allclose(found["kernel_by_pole"], np.sqrt((size**2).mean((0, 2))), rtol=1e-4, atol=1e-6)
+    bare = kernels(*at) - np.eye(1, length) * np.asarray(layer.feedthrough)[:, None]
+    np.testing.assert_allclose(found["kernel"], np.sqrt((np.asarray(bare)[:, lags] ** 2).mean(0)), rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_the_step_of_attention_holds_memory_by_the_square_of_the_length_and_that_of_a_dlr_in_proportion():
+    options = {"validation": 2, "test": 2}
+    more = {"attention": {"context": 4096}}
+    settings = ComparisonSettings(**{**SETTINGS, "options": options, "batch": 1, "width": 2, "layer_options": more})
+
+    def held(length, model):
+        program = step_memory({"length": length, "model": model}, settings)
+        return float(program.measure({}, None, 0)["step_memory"])
+
+    assert 3.5 < held(1024, "attention") / held(512, "attention") < 4.2
+    assert 1 < held(1024, "dlr") / held(512, "dlr") < 2.1

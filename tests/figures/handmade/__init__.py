@@ -1,6 +1,9 @@
 """Datasets made by hand, of any size, as sweeps and analyses would return them."""
 
+from handmade.atomic import kernel_sizes as kernel_sizes
+from handmade.atomic import memory_limit as memory_limit
 from handmade.atomic import scores as scores
+from handmade.atomic import step_memory as step_memory
 from handmade.of_maps import certificates as certificates
 from handmade.of_maps import eigenvalues as eigenvalues
 from handmade.of_maps import gradient_scale as gradient_scale

@@ -32,3 +32,26 @@ def scores(**sizes):
         },
         sizes,
     )
+
+
+def step_memory(**sizes):
+    """What `step_memory` returns: one model in proportion to the length, one to its square."""
+
+    def needed(model, length):
+        return 1e7 * 4.0 ** (length * (1 + model))
+
+    return dataset({"step_memory": (("model", "length"), needed, described("memory of a step", "B"))}, sizes)
+
+
+def memory_limit(**sizes):
+    return step_memory(**sizes)
+
+
+def kernel_sizes(**sizes):
+    dims = ("seed", "moment", "lag")
+
+    def size(seed, moment, lag):
+        return 1.0 + seed + (1 + moment) * lag
+
+    names = ("kernel", "kernel_by_pole", "kernel_by_readout")
+    return dataset({name: (dims, size, described(f"size of {name}, rms")) for name in names}, sizes)

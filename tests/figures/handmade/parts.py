@@ -14,6 +14,7 @@ AXES = {
     "width": ("width", (64,)),
     "task": ("task", ("shift", "sort", "mips")),
     "model": ("model", ("dlr", "attention_4_heads")),
+    "length": ("length of the series", (1024, 4096, 16384)),
     "seed": ("seed", (0, 1, 2)),
     "learning_rate": ("learning rate", (1e-3, 1e-2, 1e-1, 1.0)),
     "step": ("optimisation step", tuple(range(0, 100, 10))),
