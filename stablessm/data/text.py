@@ -16,6 +16,7 @@ from stablessm.data.registry import DataError
 from stablessm.data.splits import in_order
 
 UNKNOWN = "\ufffd".encode()
+HELD_OUT = ("end", "each")
 
 
 def load_text(
@@ -25,8 +26,12 @@ def load_text(
     tokenizer: int = 0,
     validation: float = 0.05,
     test: float = 0.1,
+    held_out: str = "end",
 ) -> Language:
     """Load a text; the files of a set follow each other in the order of their names.
+
+    Held out at the "end" are the last files, so that a model is asked about texts it has seen nothing of; of "each" file
+    its end, so that it knows their names and subjects: an easier question.
 
     The vocabulary, of characters or of trained tokens, is that of the training part. A character that only later parts
     hold is token 0.
@@ -37,13 +42,18 @@ def load_text(
         tokenizer: size of the vocabulary of a tokenizer trained on the training part; 0 for characters.
         validation: share of the text, before the test part.
         test: share of the text, its end.
+        held_out: "end" of all, or of "each" file.
 
     Raises:
         DataError: an unknown set, missing or damaged files, a text that is empty or not UTF-8, shares or a size out of
             range, or tokenizers is not installed.
     """
-    text, source = _text(name, folder)
-    parts = [text[part] for part in in_order(len(text), validation=validation, test=test)]
+    if held_out not in HELD_OUT:
+        raise DataError(f"`held_out` must be one of {', '.join(HELD_OUT)}, but got {held_out!r}")
+    texts, source = _texts(name, folder)
+    texts = texts if held_out == "each" else ["".join(texts)]
+    split = [[text[part] for part in in_order(len(text), validation=validation, test=test)] for text in texts]
+    parts = ["".join(part) for part in zip(*split, strict=True)]
     characters = tuple(map(len, parts))
     if tokenizer:
         from stablessm.data.tokens import encoded, trained
@@ -61,22 +71,22 @@ def load_text(
     )
 
 
-def _text(name: str | Path, folder: str | Path | None) -> tuple[str, Source]:
+def _texts(name: str | Path, folder: str | Path | None) -> tuple[list[str], Source]:
     if str(name) in DATA_SETS and (known := DATA_SETS[str(name)]).layouts and known.layouts[0].format in _FORMATS:
         found = find(known, folder)
         parts, source = contents(known, found)
-        return joined(parts[0], _FORMATS[found.layout.format]), source
+        return texts_of(parts[0], _FORMATS[found.layout.format]), source
     path = Path(name)
     if path.suffix.lower() != ".txt":
         texts = [one.name for one in DATA_SETS.values() if one.layouts and one.layouts[0].format in _FORMATS]
         raise DataError(f"there is no text {str(name)!r}; give the path of a .txt file, or one of {', '.join(texts)}")
     content = read(path)
     source = Source(str(path), hashlib.sha256(content).hexdigest(), None)
-    return joined([File(path, content)], _plain), source
+    return texts_of([File(path, content)], _plain), source
 
 
-def joined(files: Sequence[File], words: Callable[[str], str]) -> str:
-    """Return the text of files, one behind the other, its lines ended by newline characters alone.
+def texts_of(files: Sequence[File], words: Callable[[str], str]) -> list[str]:
+    """Return the texts of files, their lines ended by newline characters alone.
 
     Args:
         files: in UTF-8.
@@ -96,7 +106,7 @@ def joined(files: Sequence[File], words: Callable[[str], str]) -> str:
         if "\0" in text:
             raise DataError(f"'{path}' should be text, but holds bytes of zero")
         texts.append(words(text))
-    return "".join(one if one.endswith("\n") else one + "\n" for one in texts)
+    return [one if one.endswith("\n") else one + "\n" for one in texts]
 
 
 def _plain(text: str) -> str:

@@ -21,6 +21,19 @@ def test_splits_in_order_and_characters_that_training_does_not_hold(tmp_path):
     assert (data.encode(data.decode(data.train)) == data.train).all()
 
 
+def test_of_each_file_the_end_is_held_out(tmp_path):
+    folder = tmp_path / "shakespeare"
+    folder.mkdir()
+    first, second = "ab\n" * 50, "cd\n" * 100
+    (folder / "a_gut.txt").write_text(first)
+    (folder / "b_gut.txt").write_text(second)
+    each, last = (load("shakespeare", tmp_path, held_out=of, test=0.2, validation=0.1) for of in ("each", "end"))
+    assert each.decode(each.test) == first[-30:] + second[-60:] and last.decode(last.test) == second[-90:]
+    assert each.decode(each.train) == first[:105] + second[:210] and sum(each.characters) == len(first + second)
+    with pytest.raises(DataError, match="must be one of end, each, but got 'all'"):
+        load("shakespeare", tmp_path, held_out="all")
+
+
 def test_trained_tokens_see_the_training_part_alone_and_lose_nothing(tmp_path):
     path = tmp_path / "song.txt"
     path.write_text(TEXT + "Ω zzzzzz" * 40)
