@@ -164,7 +164,7 @@ def network_fit(static: Mapping[str, Any], settings: TrainingSettings, **replace
     """Load the data and build the network for one combination of static axes.
 
     Args:
-        static: `parameterization` and `width`.
+        static: `parameterization`, `width` and, where it is an axis, the `length` of what is generated.
         settings: what is trained on what.
         replaced: parts of the architecture that take the place of those in the settings.
 
@@ -174,7 +174,8 @@ def network_fit(static: Mapping[str, Any], settings: TrainingSettings, **replace
         ArchitectureError: the network cannot be built.
     """
     map_: Parameterization = static["parameterization"]
-    task = _task(settings.data, repr(sorted(settings.options.items())), settings.context, _Options(settings.options))
+    options = settings.options | {name: static[name] for name in ("length",) if name in static}
+    task = _task(settings.data, repr(sorted(options.items())), settings.context, _Options(options))
     shape = task.purpose, task.inputs, task.tokens, task.outputs, task.asks_at_the_end
     named = "depth", "states", "start", "norm", "mixing", "dropout", "residual", "pool_steps", "readout"
     parts = {name: getattr(settings, name) for name in named}

@@ -110,7 +110,14 @@ TRAINING = Measurement(
     name="training",
     summary="outcome, gradient over weight and test metric of a network of any layers trained on data",
     reference="Wang and Li, StableSSM (ICML 2024), Table 2, Figs. 3 and 4",
-    axes={"parameterization": None, "link": ("continuous",), "width": (64,), "learning_rate": (1e-3,), "seed": (0,)},
+    axes={
+        "parameterization": None,
+        "link": ("continuous",),
+        "width": (64,),
+        "length": (),  # of what is generated; that of its options unless it is given
+        "learning_rate": (1e-3,),
+        "seed": (0,),
+    },
     settings=TrainingSettings,
     variables=_variables,
     program="stablessm.measurements.training_program:training",

@@ -121,6 +121,7 @@ AXES: dict[str, Axis] = dict(
         _axis("model", "name", True, "model"),
         _axis("length", "integer", True, "length of the series", units="step", low=1, high=2**20),
         _axis("width", "integer", True, "width", low=1, high=4096),
+        _axis("length", "integer", True, "length of the series", units="step", low=2, high=2**20),
         _axis("precision", "name", True, "precision", choices=PRECISIONS),
         _axis("seed", "integer", False, "seed", low=0, high=2**32 - 1),
         _axis("repeat", "integer", False, "direction of the perturbation", low=0, high=2**32 - 1),

@@ -44,6 +44,7 @@ from handmade.training import gradient_law as gradient_law
 from handmade.training import initialization as initialization
 from handmade.training import largest_rate as largest_rate
 from handmade.training import layers as layers
+from handmade.training import metric_by_length as metric_by_length
 from handmade.training import one_mode as one_mode
 from handmade.training import rate_ranking as rate_ranking
 from handmade.training import rate_ranks as rate_ranks

@@ -183,6 +183,11 @@ def layers(**sizes):
     )  # fmt: skip
 
 
+def metric_by_length(**sizes):
+    along = ("length", [64, 256], described("length of the series", "step"))
+    return training(**sizes).expand_dims(length=[64, 256], axis=5).assign_coords(length=along)
+
+
 def ablation(**sizes):
     """The ranking by rate is that of the whole block without a gate, and turned around without a norm."""
     parts = ("ablation", ["none", "gate", "norm"], described("part that is left out"))
