@@ -30,8 +30,8 @@ def load_text(
 ) -> Language:
     """Load a text; the files of a set follow each other in the order of their names.
 
-    Held out at the "end" are the last files, so that a model is asked about texts it has seen nothing of; of "each" file
-    its end, so that it knows their names and subjects: an easier question.
+    Held out at the "end" are the last files, so that a model is asked about texts it has seen nothing of; of "each"
+    file its end, so that it knows their names and subjects: an easier question.
 
     The vocabulary, of characters or of trained tokens, is that of the training part. A character that only later parts
     hold is token 0.
