@@ -14,6 +14,7 @@ _SUMMARIES = {
     "mimo": "64 modes between 64 inputs and outputs: engine against the associative scan of S5",
     "dplr": "S4 kernels of 64 states: engine against the published form and naive matrix powers",
     "train": "S4D kernels and whole training steps, beside their floor, the grid and PyTorch",
+    "lm": "character models of DLR against attention with feed-forward, of equal parameters: training and decoding",
     "sweep": "160 training runs of a linear RNN: closed form and Gram form against the usual Python loop",
     "startup": "from the shell: --help, and the first result, against importing the libraries alone",
 }

@@ -8,7 +8,7 @@ import pytest
 import stablessm.bench
 import stablessm.engine
 from stablessm import datasets
-from stablessm.bench import BENCHMARKS, peers, train
+from stablessm.bench import BENCHMARKS, lm, peers, train
 from stablessm.bench.base import Benchmark, Candidate, Case, Timing, paired
 from stablessm.bench.dataset import dataset, rows_in, rows_of
 from stablessm.bench.siso import ours, problem
@@ -152,3 +152,14 @@ def test_memory_of_a_bank_is_far_below_that_of_its_states(method):
     compiled = jax.jit(ours(method)).lower(*shapes).compile()  # never run
     states = 8 * 64 * 64 * 16384 * 8  # the associative scan holds this twice
     assert compiled.memory_analysis().temp_size_in_bytes < states / 30
+
+
+def test_language_models_are_compared_at_equal_parameters():
+    width, depth, key = 8, 1, jax.random.key(0)
+    states = lm.equal_states(width=width, depth=depth)
+    sizes = [lm.parameters_of(lm.dlr_model(count, width=width, depth=depth, key=key)) for count in (states, states + 1)]
+    target = lm.parameters_of(lm.transformer(5, width=width, depth=depth, key=key))
+    assert sizes[1] - sizes[0] == 2 * width + 2  # w of each channel, modulus and phase
+    assert abs(sizes[0] - target) <= (sizes[1] - sizes[0]) / 2
+    # attention 4 d^2, feed-forward 8 d^2 + 5 d, two norms of a block and one at the end, embedding and decoder
+    assert target == 12 * width**2 + 5 * width + 3 * 2 * width + 96 * width + 96 * (width + 1)
