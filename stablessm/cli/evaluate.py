@@ -30,6 +30,10 @@ def evaluate(
     carry: Annotated[
         bool, typer.Option("--carry", help="Of a text or series: carry the state from each row to the next.")
     ] = False,
+    length: Annotated[
+        str | None,
+        typer.Option(metavar="N[,N...]", help="Of series that are generated: rows of these lengths, too."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
     out: Out = None,
 ) -> None:
@@ -40,11 +44,20 @@ def evaluate(
         stablessm evaluate results/raw/mnist-s4d-best.checkpoint --data FOLDER
 
         stablessm evaluate results/raw/digits-s4d-best.checkpoint --split validation --per-class --json
+
+        stablessm evaluate results/raw/recall_256.checkpoint --length 512,1024
     """
     use_data_folder(data)
     from stablessm.runs import evaluate as evaluated
 
-    found = evaluated(checkpoint, split=split, device=device, baseline=baseline, carry=carry)  # type: ignore[arg-type]
+    found = evaluated(
+        checkpoint,
+        split=split,  # type: ignore[arg-type]
+        device=device,
+        baseline=baseline,
+        carry=carry,
+        lengths=_lengths(length),
+    )
     if note:
         _note(found, checkpoint, out)
     scores = found.scores
@@ -65,6 +78,7 @@ def evaluate(
             **({"baseline": found.baseline.metric, "baseline_loss": found.baseline.loss} if found.baseline else {}),
             **({"told": found.told} if found.told else {}),
             **({"trivial": found.trivial[0], "trivial_score": found.trivial[1]} if found.trivial else {}),
+            **({"by_length": {n: one.metric for n, one in found.by_length.items()}} if found.by_length else {}),
             "step": found.step,
             "steps": found.steps,
         }
@@ -77,6 +91,11 @@ def evaluate(
     )
     if found.told:
         typer.echo(f"  each step was told {found.told}")
+    for steps, one in found.by_length.items():
+        typer.echo(
+            f"  rows of length {steps}: {found.metric.replace('_', ' ')} {one.metric:.4f} +- {one.metric_error:.4f}, "
+            f"loss {one.loss:.4f} ({one.rows} rows)"
+        )
     if found.trivial:
         typer.echo(f"  {found.trivial[0]}: {found.metric} {found.trivial[1]:.4f} (test rows)")
     if found.baseline:
@@ -87,6 +106,13 @@ def evaluate(
     if per_class:
         for name, share in zip(found.classes, scores.per_class, strict=False):
             typer.echo(f"  {name}: {f'{share:.4f}' if share <= 1 else 'no rows'}")
+
+
+def _lengths(text: str | None) -> list[int]:
+    parts = [] if text is None else [one.strip() for one in text.split(",")]
+    if any(not (one.isascii() and one.isdigit()) for one in parts) or len(set(parts)) < len(parts):
+        raise typer.BadParameter(f"expected different lengths like 512,1024, but got {text!r}", param_hint="--length")
+    return [int(one) for one in parts]
 
 
 def _note(found: Evaluation, checkpoint: Path, out: str | Path | None) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from stablessm.data.loading import load
 from stablessm.runs.declaration import Declaration, RunError
 from stablessm.runs.restoring import restored
 from stablessm.tasks.counts import counted
 from stablessm.tasks.kneser_ney import kneser_ney_scores
 from stablessm.tasks.scores import Scores, carrying_scorer, summary
+from stablessm.tasks.task import task_of
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Evaluation:
         counts: what was counted, in words; empty likewise.
         told: what each step was told of, in words; empty where there are no steps to tell.
         trivial: what a simple answer tells, and its metric on the test rows, where one is known.
+        by_length: scores on rows of other lengths than those of the training, where they were asked for.
     """
 
     declaration: Declaration
@@ -42,6 +46,7 @@ class Evaluation:
     counts: str = ""
     told: str = ""
     trivial: tuple[str, float] | None = None
+    by_length: Mapping[int, Scores] = field(default_factory=dict)
 
 
 def evaluate(
@@ -52,6 +57,7 @@ def evaluate(
     device: str = "auto",
     baseline: bool = False,
     carry: bool = False,
+    lengths: Sequence[int] = (),
 ) -> Evaluation:
     """Evaluate the best weights of a run, as its validation rows chose them.
 
@@ -64,8 +70,10 @@ def evaluate(
             samples what follows three of them (`tasks.counts`).
         carry: whether the state is carried from each row of a text or series to the next; else a row begins anew, as in
             training.
+        lengths: of rows that are generated for this and looked at, too: longer or shorter ones than in training.
 
     Raises:
+        DataError: a length is asked for where nothing is generated, or out of its range.
         TaskError: counts are asked for where there are no tokens, or a state is to be carried between rows that do not
             follow one another.
         CheckpointError: the file is damaged or foreign, or of an architecture or precision that this is not.
@@ -77,6 +85,12 @@ def evaluate(
     with run.on_device():
         score = carrying_scorer(run.task, run.declaration.activations) if carry else run.score
         scores = summary(run.task, split, *score(model, run.rows(split)))
+        by_length = {}
+        for length in lengths:
+            options = run.declaration.options | {"length": length}
+            task = task_of(load(run.declaration.data, data, **options), context=run.declaration.context)
+            other = replace(run, task=task)
+            by_length[length] = summary(task, split, *other.score(model, other.rows(split)))
     told = ""
     if run.task.is_one_series:
         steps_of_row = run.task.splits[split].inputs.shape[1]
@@ -88,5 +102,6 @@ def evaluate(
         counts, words = counted(run.task, split), "what follows three tokens"
     task = run.task
     return Evaluation(
-        run.declaration, split, task.metric, scores, task.classes, step, steps, counts, words, told, task.trivial
-    )
+        run.declaration, split, task.metric, scores, task.classes, step, steps, counts, words, told, task.trivial,
+        by_length,
+    )  # fmt: skip

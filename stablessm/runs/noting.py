@@ -45,5 +45,20 @@ def noted(found: Evaluation, checkpoint: str | Path) -> xr.Dataset:
     dataset = dataset.assign(
         {key: ((), np.float32(value), {**units, "long_name": words}) for key, (value, words) in values.items()}
     )
+    if found.by_length:
+        scores = list(found.by_length.values())
+        dataset = dataset.drop_dims("length", errors="ignore").assign_coords(
+            length=(
+                "length",
+                np.array(list(found.by_length), np.int32),
+                {"units": "step", "long_name": "length"},
+            )
+        )
+        for key, values_, words in (
+            (f"{name}_by_length", [one.metric for one in scores], shown),
+            (f"{name}_error_by_length", [one.metric_error for one in scores], f"standard error of the {shown}"),
+        ):
+            long_name = f"{words} on {found.split} rows of another length"
+            dataset[key] = ("length", np.array(values_, np.float32), {**units, "long_name": long_name})
     save(dataset, path)
     return dataset
