@@ -14,6 +14,7 @@ from stablessm.cli.bench import bench
 from stablessm.cli.data import app as data
 from stablessm.cli.design import design
 from stablessm.cli.diff import diff
+from stablessm.cli.doctor import doctor
 from stablessm.cli.draw import draw
 from stablessm.cli.evaluate import evaluate
 from stablessm.cli.interruption import heard
@@ -69,6 +70,7 @@ app.command()(evaluate)
 app.command()(sample)
 app.command()(bench)
 app.add_typer(data)
+app.command()(doctor)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
