@@ -1,4 +1,4 @@
-"""The built-in maps, each by the formula of its decay s(w) under its legal links."""
+"""The built-in maps, each by the formula of its decay s(w) under its legal links; other packages may bring more."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from stablessm.parameterizations.links import LINKS
+from stablessm.parameterizations.plugins import Catalogue
 from stablessm.parameterizations.record import Parameterization
 
 _STABLESSM = "Wang and Li, StableSSM (ICML 2024)"
@@ -65,4 +66,4 @@ _ALL = (
          constants={"floor": 1e-4}),
 )  # fmt: skip
 
-PARAMETERIZATIONS: Mapping[str, Parameterization] = MappingProxyType({one.name: one for one in _ALL})
+PARAMETERIZATIONS = Catalogue(MappingProxyType({one.name: one for one in _ALL}))

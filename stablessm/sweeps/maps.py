@@ -92,7 +92,7 @@ def resolve_maps(
             )
         seen.add(content)
     for table, record in zip(tables, records, strict=True):
-        if "formula" in table:
+        if "formula" in table or table["name"] not in PARAMETERIZATIONS.built_in:
             _refuse_unusable(record, where, swept)
     return tuple(
         MapEntry(
@@ -152,8 +152,11 @@ def _table(item: Any, where: Where) -> dict[str, Any]:
     constants = item.get("constants", {})
     if not isinstance(constants, dict):
         raise where.at("constants").error(f"expected a table of numbers, but got {quoted(constants)}")
-    if "name" in item and item["name"] not in PARAMETERIZATIONS:
-        raise where.unknown("map", item["name"], PARAMETERIZATIONS)
+    try:
+        if "name" in item and item["name"] not in PARAMETERIZATIONS:
+            raise where.unknown("map", item["name"], PARAMETERIZATIONS)
+    except ParameterizationError as error:  # of a package that brings maps
+        raise where.error(str(error).rstrip(".")) from None
     return item
 
 
