@@ -1,7 +1,8 @@
 """Datasets made by hand, of any size, as sweeps and analyses would return them."""
 
 from handmade.atomic import kernel_sizes as kernel_sizes
-from handmade.atomic import memory_limit as memory_limit
+from handmade.atomic import score_by_length as score_by_length
+from handmade.atomic import score_table as score_table
 from handmade.atomic import scores as scores
 from handmade.atomic import step_memory as step_memory
 from handmade.of_maps import certificates as certificates
