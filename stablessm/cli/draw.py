@@ -25,6 +25,10 @@ def draw(
             "--format", help="pdf, svg, png, and gif or mp4 of what moves; a comma list, or repeated. All by default."
         ),
     ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(help="Width and letters of a paper: icml, neurips, iclr, jmlr, ieee; as PDF and SVG by default."),
+    ] = None,
 ) -> None:
     """Draw the figures of an experiment from its datasets, as PDF, SVG and PNG, and what moves as GIF and MP4.
 
@@ -36,9 +40,12 @@ def draw(
 
         stablessm draw digits --format png,svg
 
+        stablessm draw lr_stability --preset icml
+
         stablessm draw bench
     """
-    formats = _formats(format_)
+    _refuse_unknown(preset, experiment)
+    formats = _formats(format_ if format_ or preset is None else ["pdf", "svg"])
     from stablessm.cli.pipeline import arguments, draw_experiment, writing
     from stablessm.sweeps.declarations import load_spec
     from stablessm.sweeps.folders import check
@@ -52,11 +59,24 @@ def draw(
         return
     spec = load_spec(experiment, scale=scale)
     with writing():
-        written = draw_experiment(spec, where, formats=formats, given=arguments(experiment, scale, out))
+        written = draw_experiment(spec, where, formats=formats, preset=preset, given=arguments(experiment, scale, out))
     for path in written:
         typer.echo(f"saved {path}")
     if not written:
         typer.echo(f"the experiment '{spec.name}' declares no figures")
+
+
+def _refuse_unknown(preset: str | None, experiment: str) -> None:
+    if preset is None:
+        return
+    from stablessm.plotting.presets import PRESETS
+
+    if preset not in PRESETS:
+        near = get_close_matches(preset, PRESETS, 1)
+        hint = f"; did you mean {near[0]!r}" if near else ""
+        raise typer.BadParameter(f"--preset must be one of {', '.join(PRESETS)}, but got {preset!r}{hint}")
+    if experiment == "bench":
+        raise typer.BadParameter("--preset is for the figures of experiments, and bench is none")
 
 
 def _formats(given: list[str] | None) -> list[str]:

@@ -146,7 +146,9 @@ def analyse_experiment(spec: Spec, where: Places, *, given: str = "") -> list[Pa
     return paths
 
 
-def draw_experiment(spec: Spec, where: Places, *, formats: Sequence[str] | None = None, given: str = "") -> list[Path]:
+def draw_experiment(
+    spec: Spec, where: Places, *, formats: Sequence[str] | None = None, preset: str | None = None, given: str = ""
+) -> list[Path]:
     """Draw every figure of an experiment from its datasets; return the files written.
 
     Args:
@@ -154,6 +156,7 @@ def draw_experiment(spec: Spec, where: Places, *, formats: Sequence[str] | None 
         where: the folders of results.
         formats: some of "pdf", "svg" and "png", and of a figure that moves "gif" and "mp4"; all that can be written
             here by default.
+        preset: of `plotting.presets.PRESETS`, which the files are named after, too.
         given: the words a command was given, for the advice.
 
     Raises:
@@ -162,8 +165,10 @@ def draw_experiment(spec: Spec, where: Places, *, formats: Sequence[str] | None 
         DatasetWriteError: the disk refuses; the old files are intact.
     """
     from stablessm.plotting.animation import MOVING, save_moving
+    from stablessm.plotting.presets import PRESETS
     from stablessm.plotting.saving import FORMATS, drawn, save
 
+    size = None if preset is None else PRESETS[preset]
     wanted = formats or (*FORMATS, *MOVING)
 
     def read(name: str, figure: str) -> xr.Dataset:
@@ -179,10 +184,11 @@ def draw_experiment(spec: Spec, where: Places, *, formats: Sequence[str] | None 
     for name, datasets in read_by.items():
         figure, own = module("figures", name), stem(spec.name, spec.scale)
         file = own if name == spec.name else f"{own}.{name}"
+        file = file if preset is None else f"{file}.{preset}"
         still = [kind for kind in wanted if kind in FORMATS]
         if still:
-            paths += save(drawn(figure.draw, *datasets), where.figures, file, still)
-        if hasattr(figure, "animate"):
+            paths += save(drawn(figure.draw, *datasets, preset=size), where.figures, file, still)
+        if hasattr(figure, "animate") and preset is None:
             paths += save_moving(figure.animate, datasets, where.figures, file, wanted)
     return paths
 

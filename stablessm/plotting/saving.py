@@ -10,6 +10,7 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from stablessm.plotting.presets import SERIF, Preset, fit
 from stablessm.plotting.style import RC
 from stablessm.writing import write_whole
 
@@ -21,18 +22,21 @@ _UNDATED = {
 }
 
 
-def drawn(draw: Callable[..., Figure], *datasets: object) -> Figure:
+def drawn(draw: Callable[..., Figure], *datasets: object, preset: Preset | None = None) -> Figure:
     """Return a figure drawn in the house style, whatever style the process is in.
 
     Args:
         draw: the `draw` of a figure module.
         *datasets: what it reads.
+        preset: size and letters of a paper; those of the screen by default.
     """
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(RC)
+        matplotlib.rcParams.update(RC if preset is None else RC | SERIF)
         figure = draw(*datasets)
         FigureCanvasAgg(figure)
+        if preset is not None:
+            fit(figure, preset)
         for _ in range(2):  # the second pass knows the sizes that labels have after the first
             figure.draw_without_rendering()
         figure.set_layout_engine("none")  # solved again for each file, it would depend on the files before
