@@ -20,6 +20,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float, Inexact
 
+from stablessm.engine.fusion import computed_once
 from stablessm.engine.length import whole
 from stablessm.engine.poles import Poles
 from stablessm.engine.powers import power_parts
@@ -152,6 +153,7 @@ def _separate(poles: Poles, weights: tuple[Array, Array | None], length: int, me
 
     size = (coarse + fine) * states * 8
     if _blocks(channels * size, method) == 1:
+        poles, weights = jax.tree.map(computed_once, (poles, weights))
         return block(poles, *weights)
     function: Callable = jax.checkpoint(lambda part: block(part[0], *part[1]))
     return jax.lax.map(function, (poles, weights), batch_size=max(1, min(channels, _BLOCK // size)))
