@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from stablessm.plotting import style
 from stablessm.plotting.panels import legend
 
 _GIVEN, _SAMPLED, _TRUE = "#D55E00", "#0072B2", "0.25"
@@ -58,9 +60,11 @@ def _picture(values: np.ndarray, shape: tuple[int, ...], given: int, tokens: int
 
 def _waveforms(samples: xr.Dataset) -> Figure:
     rows, given = samples.sizes["row"], int(samples.attrs["prefix"])
-    figure = Figure(figsize=(8.4, 0.9 + 1.5 * rows), layout="constrained")
-    time = samples["time"].values
-    for row, axes in enumerate(figure.subplots(rows, 1, squeeze=False, sharex=True).ravel()):
+    heard = "sampled_spectrum" in samples
+    figure = Figure(figsize=(8.4, 0.9 + 1.5 * rows + 2.6 * heard), layout="constrained")
+    time, heights = samples["time"].values, [1.0] * rows + [1.7] * heard
+    every = figure.subplots(rows + heard, 1, squeeze=False, height_ratios=heights)[:, 0]
+    for row, axes in enumerate(every[:rows]):
         sampled = _sound(samples["sampled"].values[row], samples.attrs["tokens"])
         end = int(samples["length"].values[row])
         true = _sound(samples["true"].values[row, :end], samples.attrs["tokens"])
@@ -70,14 +74,30 @@ def _waveforms(samples: xr.Dataset) -> Figure:
         axes.plot(time[:end], -1 + true / size, color=_TRUE, linewidth=0.6)
         axes.set_yticks([1, -1], ["sampled", "true"])
         axes.set_ylim(-2.1, 2.1)
+        axes.set_xlim(time[0], time[-1] + 1)
         axes.set_title(f"row {samples['row'].values[row]}")
+        axes.tick_params(labelbottom=row == rows - 1)
     axes.set_xlabel("step")
+    if heard:
+        _spectra(every[-1], samples)
     legend(figure, [
         Line2D([], [], color=_GIVEN, label=f"given: the first {given} values"),
         Line2D([], [], color=_SAMPLED, label="sampled"),
         Line2D([], [], color=_TRUE, label="true"),
     ])  # fmt: skip
     return figure
+
+
+def _spectra(axes: Axes, samples: xr.Dataset) -> None:
+    """Both average spectra behind the given part, each over its own mean power."""
+    for name, color in (("sampled", _SAMPLED), ("true", _TRUE)):
+        power = samples[f"{name}_spectrum"].values
+        shown = 10 * np.log10(np.maximum(power / (power.mean() or 1.0), 1e-9))
+        axes.plot(samples["frequency"], shown, color=color, linewidth=1.2)
+    apart, noise = (float(samples[f"spectral_distance_of_{name}"]) for name in ("sampled", "noise"))
+    axes.set_title(f"average spectra, {apart:.1f} dB apart (white noise: {noise:.1f} dB)")
+    axes.set_xlabel(style.label(samples["frequency"]))
+    axes.set_ylabel("power over its mean [dB]")
 
 
 def _sound(levels: np.ndarray, tokens: int) -> np.ndarray:

@@ -13,7 +13,8 @@ import numpy as np
 
 from stablessm.data.catalogue import DATA_SETS
 from stablessm.data.mu_law import from_mu_law
-from stablessm.data.recordings import wav_bytes
+from stablessm.data.recordings import RATE, wav_bytes
+from stablessm.data.spectrum import average_spectrum, spectral_distance
 from stablessm.data.splits import shuffled
 from stablessm.datasets import refuse_foreign, save
 from stablessm.models.sampling import continuation
@@ -35,7 +36,8 @@ class Samples:
 
     Attributes:
         declaration: of the run.
-        dataset: variables `sampled` and `true`, tokens of dimensions row and time, and `length` of each true row.
+        dataset: variables `sampled` and `true`, tokens of dimensions row and time, and `length` of each true row; of
+            recordings their average spectra behind the prefix, too, and how far these are apart.
         path: file of the dataset.
         sounds: wav files, of sampled and true recordings; none of other data.
         texts: (given, sampled) of each row of a text; none of other data.
@@ -113,6 +115,8 @@ def sample(
     lengths = np.full(count, there, np.int32) if rows.lengths is None else np.asarray(rows.lengths)[chosen]
     told = {"prefix": prefix, "temperature": temperature, "top_k": top_k, "seed": seed, "split": split}
     dataset = _dataset(found, sampled, true[:, :length], np.minimum(lengths, length), chosen, told)
+    if dataset.attrs["kind"] == "sound":
+        dataset = _with_spectra(dataset)
     path = files_of(found.run.declaration, out).dataset.with_suffix(".samples.nc")
     refuse_foreign(path)
     save(dataset, path)
@@ -153,6 +157,32 @@ def _dataset(
             **told,
         },
     )
+
+
+def _with_spectra(dataset: xr.Dataset) -> xr.Dataset:
+    """Add the spectra of what was drawn and of what is true, behind the prefix and up to the end of the true row.
+
+    Rows that end within the prefix have no part in them; where all do, there is nothing to add. How far white noise is
+    from the true spectrum stands beside the distance of what was drawn.
+    """
+    prefix, ends = int(dataset.attrs["prefix"]), dataset["length"].values
+    spectra = {}
+    for name in ("sampled", "true"):
+        rows = zip(dataset[name].values, ends, strict=True)
+        sounds = [from_mu_law(levels[prefix:end], dataset.attrs["tokens"]) for levels, end in rows if end > prefix]
+        if not sounds:
+            return dataset
+        frequency, spectra[name] = average_spectrum(sounds, RATE)
+    found = dataset.assign_coords(frequency=("frequency", frequency, {"units": "Hz", "long_name": "frequency"}))
+    for name, power in spectra.items():
+        told = {"units": "1/Hz", "long_name": f"average power spectrum of what is {name}"}
+        found[f"{name}_spectrum"] = ("frequency", power, told)
+    for name, other in (("sampled", spectra["sampled"]), ("noise", np.ones_like(frequency))):
+        found[f"spectral_distance_of_{name}"] = (
+            (), spectral_distance(frequency, other, spectra["true"]),
+            {"units": "dB", "long_name": f"distance of the spectrum of what is {name} from the true one"},
+        )  # fmt: skip
+    return found
 
 
 def _written(dataset: xr.Dataset, folder: Path) -> tuple[Path, ...]:

@@ -13,6 +13,7 @@ from stablessm.data.mu_law import from_mu_law, mu_law
 from stablessm.data.played import played
 from stablessm.data.recordings import read_wav, trimmed
 from stablessm.data.records import Examples
+from stablessm.data.spectrum import average_spectrum, spectral_distance
 
 
 def wav(samples, rate=8000, channels=1, width=2):
@@ -151,3 +152,28 @@ def test_recordings_are_played_later_and_at_other_speeds_each_in_its_own_way(fol
     assert data.change is not None and load("fsdd", folder).change is None
     with pytest.raises(DataError, match="rows as they are"):
         load("digits", sequence="pixels", shift=1, ask="next")
+
+
+def test_an_average_spectrum_is_that_of_the_process_and_its_distance_knows_no_loudness():
+    """First-order recursion on white noise of variance 1: 2 / rate / |1 - a e^(-i w)|^2 per Hz, of both signs."""
+    rng, rate, a = np.random.default_rng(0), 8000, 0.9
+    noise = rng.normal(size=200_000)
+    coloured = np.empty_like(noise)
+    last = 0.0
+    for place, value in enumerate(noise):
+        last = a * last + value
+        coloured[place] = last
+    frequency, power = average_spectrum(np.split(coloured, 8), rate)
+    inside = slice(3, -1)  # the window blurs the peak at 0
+    exact = 2 / rate / np.abs(1 - a * np.exp(-2j * np.pi * frequency / rate)) ** 2
+    np.testing.assert_allclose(power[inside], exact[inside], rtol=0.15)
+    assert np.sum(power) * (frequency[1] - frequency[0]) == pytest.approx(np.var(coloured), rel=0.05)
+    assert spectral_distance(frequency, 100 * power, power) == pytest.approx(0, abs=1e-9)
+    _, white = average_spectrum([noise], rate)
+    far = spectral_distance(frequency, exact, np.ones_like(exact))
+    assert spectral_distance(frequency, power, white) == pytest.approx(far, rel=0.05) and far > 5
+    tone = np.sin(2 * np.pi * 1000 * np.arange(4000) / rate)
+    frequency, power = average_spectrum([tone], rate)
+    assert frequency[power.argmax()] == 1000
+    with pytest.raises(ValueError, match="at least one sample"):
+        average_spectrum([np.zeros(0)], rate)

@@ -5,6 +5,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import xarray as xr
+from matplotlib.text import Text
 
 from stablessm import datasets
 from stablessm.data import DataError
@@ -14,8 +16,11 @@ from stablessm.data.loading import load
 from stablessm.data.mu_law import from_mu_law, mu_law
 from stablessm.data.records import Classification, Examples
 from stablessm.models.sampling import Drawing, _chosen, continuation, drawn, primed
+from stablessm.plotting import completions
+from stablessm.plotting.saving import drawn as drawn_figure
 from stablessm.runs import RunError, load_declaration, sample
 from stablessm.runs.record import empty
+from stablessm.runs.sampling import _with_spectra
 from stablessm.runs.setup import ready
 from stablessm.tasks.counts import blended, counted
 from stablessm.tasks.scores import row_losses
@@ -176,3 +181,22 @@ def test_levels_and_what_they_stand_for_are_sound(tmp_path):
     sound = np.sin(np.arange(400) / 5) * np.linspace(0, 1, 400)
     back = read_wav(Path("a.wav"), wav_bytes(from_mu_law(mu_law(sound))))
     assert np.abs(back - sound).max() < 0.03
+
+
+def test_spectra_of_recordings_are_of_what_follows_the_given_part():
+    levels = mu_law(np.sin(0.3 * np.arange(2000)))[None]
+    given = {"kind": "sound", "shape": [], "tokens": 256, "prefix": 1000, "experiment": "one"}
+    noise = np.concatenate([levels[:, :1000], mu_law(np.random.default_rng(0).uniform(-1, 1, (1, 1000)))], axis=1)
+    about = {"units": "1", "long_name": "token"}
+    rows = {name: (("row", "time"), part, about) for name, part in (("sampled", noise), ("true", levels))}
+    samples = xr.Dataset(
+        {**rows, "length": ("row", [1900], about)}, {"row": [0], "time": np.arange(2000)}, given
+    )  # fmt: skip
+    found = _with_spectra(samples)
+    assert found["true_spectrum"].values.argmax() == round(0.3 / np.pi * 128)
+    assert abs(found["spectral_distance_of_sampled"] - found["spectral_distance_of_noise"]) < 3
+    assert found["spectral_distance_of_noise"] > 15
+    assert _with_spectra(samples.assign(sampled=samples["true"]))["spectral_distance_of_sampled"] == 0
+    assert "true_spectrum" not in _with_spectra(samples.assign_attrs(prefix=1950))
+    texts = [text.get_text() for text in drawn_figure(completions.draw, found).findobj(Text)]
+    assert any("dB apart" in text for text in texts)
