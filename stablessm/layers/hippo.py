@@ -104,7 +104,7 @@ def diagonal_eigenvalues(kind: str, states: int) -> np.ndarray:
     return -0.5 + 1j * np.pi * np.roll(n, -1)
 
 
-def random_eigenvalues(states: int, *, key: Array) -> np.ndarray:
+def random_eigenvalues(states: int, *, growing: bool = False, key: Array) -> np.ndarray:
     """Return eigenvalues as a random matrix has them: the ablation of HiPPO, which has nothing to do with a memory.
 
     Entries of variance 1/N give eigenvalues that are uniform in the unit disc (Girko's circular law). Here they are
@@ -112,6 +112,7 @@ def random_eigenvalues(states: int, *, key: Array) -> np.ndarray:
 
     Args:
         states: N, even, the order of the real system.
+        growing: whether the right half is kept: the random matrix as it is.
         key: PRNG key.
 
     Returns:
@@ -128,7 +129,7 @@ def random_eigenvalues(states: int, *, key: Array) -> np.ndarray:
     if _whole(states) % 2:
         raise ValueError(f"a random start has conjugate pairs, so that `states` must be even, but got {states}")
     radius, turn = np.asarray(jax.random.uniform(key, (2, states // 2), minval=1e-4, maxval=1 - 1e-4), np.float64)
-    return np.sqrt(radius) * np.exp(0.5j * np.pi * (1 + turn))
+    return np.sqrt(radius) * np.exp(1j * np.pi * turn if growing else 0.5j * np.pi * (1 + turn))
 
 
 def _whole(states: int) -> int:

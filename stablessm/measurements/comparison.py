@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -36,10 +36,13 @@ class ComparisonSettings(OneTraining):
     Attributes:
         tasks: name of a task -> the settings it replaces, its data and its steps among them.
         models: name of a model -> the settings it replaces, above those of the task.
+        series_lengths: lengths, ascending, of series at whose last step the gradient of the features by the inputs is
+            taken, before and after training. Of causal networks that read values.
     """
 
     tasks: dict[str, dict[str, Any]] = Field(default_factory=dict)
     models: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    series_lengths: tuple[Annotated[int, Field(ge=1, le=2**16)], ...] = ()
 
     def of(self, *, task: str | None = None, model: str | None = None, length: int | None = None) -> OneTraining:
         """Return the settings of one training.
@@ -83,6 +86,8 @@ class ComparisonSettings(OneTraining):
                 if unknown:
                     raise ValueError(f"{kind}.{name} names {unknown[0]!r}, which is no setting of a training")
                 OneTraining(**{**base, **table})
+        if list(self.series_lengths) != sorted(set(self.series_lengths)):
+            raise ValueError(f"`series_lengths` must ascend, but got {list(self.series_lengths)}")
         metrics = {metric_of(*one) for one in self._scored()}
         if len(metrics) > 1:
             raise ValueError(
@@ -92,6 +97,10 @@ class ComparisonSettings(OneTraining):
 
 
 AXES_OF_TRAININGS: Mapping[str, tuple[Any, ...]] = {"task": (), "model": (), "length": (), "seed": (0,)}
+GRADIENTS = {
+    "first_input_gradient": "gradient of the last features by the first input, root mean square",
+    "input_gradient": "norm of the gradient of the last features by all inputs, root mean square",
+}
 
 
 def _variables(settings: ComparisonSettings) -> dict[str, Variable]:
@@ -107,6 +116,10 @@ def _variables(settings: ComparisonSettings) -> dict[str, Variable]:
         f"test_{metric}": Variable(f"test {shown} at the end"),
         f"test_{metric}_error": Variable(f"standard error of the test {shown} over rows"),
         **(simple if metric == "r2" else {}),
+        **{
+            name: Variable(told, dims=("stage", "series_length"))
+            for name, told in (GRADIENTS.items() if settings.series_lengths else ())
+        },
         "reported_score": Variable(f"test {shown} that others report, infinite where none is known"),
         "steps": Variable("steps of the optimiser", dtype="int32"),
         "parameters": Variable("number of parameters", dtype="int32"),

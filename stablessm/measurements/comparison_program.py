@@ -11,18 +11,25 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from stablessm.data.records import as_values
 from stablessm.measurements.base import Program
-from stablessm.measurements.comparison import ComparisonSettings, OneTraining
+from stablessm.measurements.comparison import GRADIENTS, ComparisonSettings, OneTraining
 from stablessm.measurements.fit_programs import ending
 from stablessm.measurements.network_fit import Data, NetworkFit, network_fit
+from stablessm.models import Network
 from stablessm.parameterizations import PARAMETERIZATIONS, Parameterization
+from stablessm.training.batches import Examples
+
+_ROWS = 8  # whose gradient by the inputs is taken
+_STAGES = ("start", "end")
 
 
 def comparison(static: Mapping[str, Any], settings: ComparisonSettings) -> Program:
     """Program of `comparison`.
 
     Raises:
-        ValueError: an axis names a task or a model without a table.
+        ValueError: an axis names a task or a model without a table, or gradients by inputs are asked of a network that
+            has none.
         DataError, TaskError, ArchitectureError: as `network_fit`.
     """
     one = chosen(static, settings)
@@ -38,10 +45,20 @@ def comparison(static: Mapping[str, Any], settings: ComparisonSettings) -> Progr
         "parameters": np.int32(size),
     }
 
+    if settings.series_lengths and (fit.model.has_tokens or not fit.model.is_causal):
+        raise ValueError("`series_lengths` are of networks that read values, look at no later ones and pool no steps")
+
     def measure(traced: Mapping[str, Array], starts: Any, index: Array, data: Data) -> Mapping[str, Array]:
-        trajectory, verdict = fit.train(
-            fit.parameters(starts, index), starts[1][index], data, rate=one.learning_rate, steps=one.steps
-        )
+        begun = fit.parameters(starts, index)
+        trajectory, verdict = fit.train(begun, starts[1][index], data, rate=one.learning_rate, steps=one.steps)
+        gradients: dict[str, Array] = {}
+        if settings.series_lengths:
+            both = (fit.with_parameters(parts) for parts in (begun, trajectory.parameters))
+            of_both = [
+                input_gradients(one, data["test"], settings.series_lengths, key=jax.random.key(0)) for one in both
+            ]
+            for name, parts in zip(GRADIENTS, zip(*of_both, strict=True), strict=True):
+                gradients[name] = jnp.nan_to_num(jnp.stack(parts), nan=jnp.inf, posinf=jnp.inf)
         trained = fit.with_parameters(trajectory.parameters)
         mean, score, error = fit.scores(trained, data, "test")
         found = {"test_loss": mean, f"test_{metric}": score, f"test_{metric}_error": error}
@@ -50,9 +67,55 @@ def comparison(static: Mapping[str, Any], settings: ComparisonSettings) -> Progr
             "loss": trajectory.losses[kept],
             **{name: jnp.where(jnp.isfinite(value), value, jnp.inf) for name, value in found.items()},
             **{name: jnp.asarray(value) for name, value in known.items()},
+            **gradients,
         }
 
-    return Program({"progress": progress}, fit.start_of, measure, (fit.data,))
+    coordinates = {"progress": progress}
+    if settings.series_lengths:
+        coordinates |= {"stage": np.asarray(_STAGES), "series_length": np.asarray(settings.series_lengths, np.int64)}
+    return Program(coordinates, fit.start_of, measure, (fit.data,))
+
+
+def input_gradients(model: Network, rows: Examples, lengths: tuple[int, ...], *, key: Array) -> tuple[Array, Array]:
+    """Return how large the gradient of the last features is in the first input, and in all inputs, by length.
+
+    Of v h_{L-1}, h the features behind the last block and v random signs: the root of the mean square, over a few
+    series, of the 2-norm of the gradient. Without v it would be the norm of the whole Jacobian: its mean square is the
+    same. A series is the rows of the data from one of them on, one behind the other.
+
+    Args:
+        model: a causal network that reads values.
+        rows: of the data; their first few.
+        lengths: L of each, at least 1.
+        key: PRNG key of the signs.
+
+    Returns:
+        (first, all): each of shape (lengths,).
+    """
+    values = as_values(rows.inputs).astype(model.encoder.weight.dtype)
+    longest, (_, time, features) = max(lengths), values.shape
+    places = (jnp.arange(_ROWS)[:, None] + jnp.arange(-(-longest // time))) % len(values)
+    series = values[places].reshape(_ROWS, -1, features)[:, :longest]
+
+    def hidden(x: Array) -> Array:
+        y = jax.vmap(model.encoder)(x)
+        for block in model.blocks:
+            y, _ = block(y)
+        return y
+
+    def one(given: tuple[Array, Array]) -> tuple[Array, Array]:
+        x, own = given
+        y, pull = jax.vjp(hidden, x)
+        signs = jax.random.rademacher(own, (y.shape[1],), y.dtype)
+
+        def at(last: Array) -> tuple[Array, Array]:
+            squares = jnp.square(pull(jnp.zeros_like(y).at[last].set(signs))[0]).sum(-1)
+            return squares[0], squares.sum()
+
+        return jax.lax.map(at, jnp.asarray(lengths) - 1)
+
+    squares = jax.lax.map(one, (series, jax.random.split(key, _ROWS)))
+    return tuple(jnp.sqrt(part.mean(0)) for part in squares)  # type: ignore[return-value]
 
 
 def chosen(static: Mapping[str, Any], settings: ComparisonSettings) -> OneTraining:

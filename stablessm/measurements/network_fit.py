@@ -46,14 +46,13 @@ class StartOf:
 
     def __call__(self, seed: Array) -> tuple[list[Array], Array]:
         """Draw the start of a seed (uint32 scalar)."""
-        reference = PARAMETERIZATIONS["exp"].replace(link=self.link)
+        architecture = Architecture.model_validate_json(self.architecture)
+        # what grows has no weight under exp
+        reference = PARAMETERIZATIONS["direct" if architecture.start == "gaussian" else "exp"].replace(link=self.link)
         key = jax.random.key(seed)
         with jax.ensure_compile_time_eval():  # known, though the seed is traced
             start_key = jax.random.key(0)
-        model = network(
-            Architecture.model_validate_json(self.architecture), reference, _Shape(*self.task),
-            key=key, start_key=start_key,
-        )  # fmt: skip
+        model = network(architecture, reference, _Shape(*self.task), key=key, start_key=start_key)
         leaves, of_map = _leaves(model)
         rest = [leaf for leaf, is_map in zip(leaves, of_map, strict=True) if not is_map]
         return rest, jax.random.key_data(jax.random.fold_in(key, 1))

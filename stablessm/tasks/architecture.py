@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from stablessm.tasks.task import Task
 
 Norm = Literal["pre", "post", "pre_scalar", "post_scalar", "none"]
-Start = Literal["auto", "lin", "inv", "legs", "ring", "random", "fourier"]
+Start = Literal["auto", "lin", "inv", "legs", "ring", "random", "gaussian", "fourier"]
 _WITHOUT_STEP_SIZES = ("linear_rnn", "ssm", "lru", "dlr")
 _DAMPING = 1e-5  # twice the decay of a step, as published
 _RING = (0.9, 0.999, 6.28)  # smallest and largest modulus, largest phase
@@ -38,8 +38,9 @@ class Architecture(BaseModel):
         states: order of the real system of each layer (and channel, where channels have states of their own); even.
             A layer of Eq. 2 has one state a feature, whatever this says.
         start: eigenvalues at the start: "lin", "inv", "legs" as S4D has them, for layers with a step size; "ring" draws
-            multipliers of a step, of modulus 0.9 to 0.999; "random" draws eigenvalues as a random matrix has them, of
-            layers with a step size; "fourier" puts the poles of a dlr on the grid 2 pi n/N, of the modulus e^(-5e-6);
+            multipliers of a step, of modulus 0.9 to 0.999; "random" draws eigenvalues as a random matrix has them in
+            the left half plane, of layers with a step size, and "gaussian" all of them, half of which grow: `direct`
+            alone can start there; "fourier" puts the poles of a dlr on the grid 2 pi n/N, of the modulus e^(-5e-6);
             "auto" takes "legs" for s4 and dss, "fourier" for dlr, "lin" for other layers with a step size, "ring" else.
         norm: before the layer or behind the sum, "pre" or "post", with a gain and a shift for each feature;
             "pre_scalar" or "post_scalar", with one of both for all; or "none".
@@ -190,6 +191,7 @@ def _start(
     """Return the eigenvalues a layer starts at, and what S4 and DLR start with beside them."""
     import jax
     import jax.numpy as jnp
+    import numpy as np
 
     from stablessm.layers.dlr_starts import on_circle
     from stablessm.layers.hippo import diagonal_eigenvalues, normal_plus_low_rank, random_eigenvalues
@@ -216,8 +218,10 @@ def _start(
         with jax.ensure_compile_time_eval():  # a known key gives known eigenvalues, inside of a traced program too
             multipliers = ring(*_RING, states=count, key=key)
         return (jnp.log(multipliers) if continuous else multipliers), {}
-    if start == "random":
-        return random_eigenvalues(states, key=key), {}
+    if start in ("random", "gaussian"):
+        with jax.ensure_compile_time_eval():  # as above
+            drawn = random_eigenvalues(states, growing=start == "gaussian", key=key)
+        return drawn, {"low_rank": np.sqrt(np.abs(drawn.real) / 2)} if kind == "s4" else {}
     if kind == "s4" and start == "legs":
         whole, half = normal_plus_low_rank(states), slice(states // 2, None)
         return whole.eigenvalues[half], {"low_rank": whole.low_rank[half], "drive": whole.inputs[half]}

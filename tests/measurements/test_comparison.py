@@ -2,16 +2,19 @@
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from stablessm import PARAMETERIZATIONS, run_sweep
 from stablessm.layers.dlr import Factor
 from stablessm.layers.dlr_starts import fourier
+from stablessm.layers.hippo import random_eigenvalues
 from stablessm.measurements.comparison import ComparisonSettings
-from stablessm.measurements.comparison_program import fit_of
+from stablessm.measurements.comparison_program import fit_of, input_gradients
 from stablessm.measurements.kernel_sizes_program import sizes_of
 from stablessm.measurements.step_memory_program import step_memory
+from stablessm.training.batches import Examples
 
 SETTINGS = {
     "options": {"length": 8, "validation": 4, "test": 6}, "data": "shift", "layer": ["dlr"], "depth": 1, "width": 4,
@@ -96,3 +99,45 @@ def test_the_step_of_attention_holds_memory_by_the_square_of_the_length_and_that
 
     assert 3.5 < held(1024, "attention") / held(512, "attention") < 4.2
     assert 1 < held(1024, "dlr") / held(512, "dlr") < 2.1
+
+
+IMAGES = {
+    "data": "digits", "options": {"sequence": "rows"}, "layer": ["s4"], "depth": 1, "width": 3, "states": 4, "steps": 2,
+    "batch": 2, "records": 1, "evaluated": 12, "series_lengths": [1, 4, 11],
+    "models": {"hippo": {"start": "legs"}, "grows": {"start": "gaussian", "parameterization": "direct"}},
+}  # fmt: skip
+
+
+def test_gradients_by_the_inputs_are_rows_of_the_jacobian():
+    model = fit_of(ComparisonSettings(**IMAGES).of(model="hippo")).model
+    rows = Examples(jax.random.normal(jax.random.key(0), (9, 4, 8)), jnp.zeros(9))
+    first, every = input_gradients(model, rows, (1, 4, 6), key=jax.random.key(1))
+    series = [jnp.concatenate([rows.inputs[place], rows.inputs[(place + 1) % 9]])[:6] for place in range(8)]
+
+    def hidden(x):
+        y = jax.vmap(model.encoder)(x)
+        for block in model.blocks:
+            y, _ = block(y)
+        return y
+
+    whole = jax.jit(jax.vmap(jax.jacrev(hidden)))(jnp.stack(series))  # (8, 6, 3, 6, 8)
+    signs = jax.vmap(lambda key: jax.random.rademacher(key, (3,), whole.dtype))(jax.random.split(jax.random.key(1), 8))
+    squares = np.square(np.einsum("ntwsf,nw->ntsf", whole, signs)).sum(-1).mean(0)
+    np.testing.assert_allclose(first, np.sqrt(squares[[0, 3, 5], 0]), rtol=1e-4)
+    np.testing.assert_allclose(every, np.sqrt(squares[[0, 3, 5]].sum(1)), rtol=1e-4)
+    assert every[0] == first[0] and (every >= first).all()
+
+
+def test_a_start_that_grows_is_for_direct_alone_and_its_gradients_are_recorded(tmp_path):
+    drawn = random_eigenvalues(400, growing=True, key=jax.random.key(0))
+    assert 0.35 < (drawn.real > 0).mean() < 0.65 and (drawn.imag > 0).all() and (abs(drawn) <= 1).all()
+    axes = {"model": ["grows"], "seed": [0]}
+    found = run_sweep({"name": "few", "measurement": "comparison", "axes": axes, "settings": IMAGES}, out=tmp_path)
+    gradients = found["first_input_gradient"].squeeze()
+    assert gradients.dims == ("stage", "series_length") and (gradients > 0).all() and not np.isnan(gradients).any()
+    with pytest.raises(ValueError, match="must lie in"):
+        fit_of(ComparisonSettings(**{**IMAGES, "parameterization": "exp"}).of(model=None).model_copy(
+            update={"start": "gaussian"}))  # fmt: skip
+    for lengths, words in (([4, 1], "ascend"), ([0], "series_lengths")):
+        with pytest.raises(ValueError, match=words):
+            ComparisonSettings(**{**IMAGES, "series_lengths": lengths})

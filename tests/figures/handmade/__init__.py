@@ -16,6 +16,7 @@ from handmade.of_maps import representable_memory as representable_memory
 from handmade.of_maps import stable_step as stable_step
 from handmade.of_s4 import hippo as hippo
 from handmade.of_s4 import hippo_coefficients as hippo_coefficients
+from handmade.of_s4 import input_gradient as input_gradient
 from handmade.of_s4 import layer_memory as layer_memory
 from handmade.of_s4 import layer_perturbation as layer_perturbation
 from handmade.of_s4 import spring as spring

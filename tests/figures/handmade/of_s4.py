@@ -70,3 +70,15 @@ def layer_memory(**sizes):
         return np.where((kind == 1) & (time > 5), 0.0, (2.0 + seed) * np.exp(-0.1 * kind * time))
 
     return dataset({"memory_function": (cells, remembered, described("memory function"))}, sizes)
+
+
+def input_gradient(**sizes):
+    cells = ("model", "seed", "stage", "series_length")
+
+    def grown(model, seed, stage, series_length, **_):
+        return np.where(
+            (model == 1) & (series_length > 2), np.inf, (1.0 + seed) * (2.0 + stage) ** (1.0 * model * series_length)
+        )
+
+    names = ("first_input_gradient", "input_gradient")
+    return dataset({name: (cells, grown, described("gradient, root mean square")) for name in names}, sizes)

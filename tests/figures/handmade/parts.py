@@ -45,6 +45,8 @@ AXES = {
     "start_ratio": ("starting decay over target decay", (0.99, 0.5)),
     "kind": ("kind of layer", ("s4", "lstm", "attention", "lru", "s5")),
     "system": ("system", ("scaled", "fixed")),
+    "stage": ("stage of training", ("start", "end")),
+    "series_length": ("length of a series", (16, 64, 256, 1024)),
     "moment": ("steps so far", (30, 50)),
     "step_ratio": ("step over the largest stable one", (0.98, 1.02)),
 }
