@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from stablessm.layers.everywhere import everywhere
+from stablessm.layers.roles import layers_of
 from stablessm.models.block import Block
 from stablessm.models.norms import LayerNorm, ScalarLayerNorm, layer_norm
 from stablessm.models.pooling import pooled_length
@@ -105,6 +106,18 @@ class Network(eqx.Module):
         self.norm = layer_norm(wide, scalar=isinstance(before[-1], ScalarLayerNorm)) if before else None
         self.decoder = eqx.nn.Linear(wide, outputs, key=last)
         self.purpose = purpose
+
+    def _repr_html_(self) -> str:
+        """Show the network in a notebook: its parts, the map of each, and how many numbers are trained in it."""
+        from stablessm.notebook import table
+
+        rows = [("encoder", type(self.encoder).__name__, "", _trained(self.encoder))]
+        for place, block in enumerate(self.blocks):
+            maps = {one.parameterization.name for one in layers_of(block) if hasattr(one, "parameterization")}
+            rows.append((f"block {place}", type(block.layer).__name__, ", ".join(sorted(maps)), _trained(block)))
+        rows += [("decoder", type(self.decoder).__name__, "", _trained(self.decoder))]
+        title = f"network for {self.purpose}, {_trained(self)} trained numbers"
+        return table(title, ("part", "kind", "map", "trained numbers"), rows)
 
     @property
     def is_causal(self) -> bool:
@@ -233,6 +246,11 @@ class Network(eqx.Module):
 
     def _decoded(self, y: Array) -> Array:
         return everywhere(self.decoder, self._normed(y))
+
+
+def _trained(part: Any) -> int:
+    """How many numbers of a part are trained."""
+    return sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(part, eqx.is_inexact_array)))
 
 
 def _mean(y: Array, length: Array | int | None) -> Array:

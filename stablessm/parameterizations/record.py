@@ -107,6 +107,14 @@ class Parameterization(Views):
             values=_sorted({} if constants is None else constants),
         )
 
+    def _repr_html_(self) -> str:
+        """Show the map in a notebook: its formula under each link, its constants, where it comes from."""
+        from stablessm.notebook import table
+
+        constants = ", ".join(f"{name} = {value:g}" for name, value in self.values) or "none"
+        rows = [(link, formula, constants, self.reference) for link, formula in self.formulas]
+        return table(f"{self.name}, link {self.link}", ("link", "decay s(w)", "constants", "reference"), rows)
+
     @property
     def links(self) -> tuple[str, ...]:
         """The links under which the map is defined."""

@@ -69,6 +69,16 @@ class Certificate:
             "statements": [statement.to_json() for statement in self.statements],
         }
 
+    def _repr_html_(self) -> str:
+        """Show the certificate in a notebook: each statement, its verdict and its grounds."""
+        from stablessm.notebook import table
+
+        rows = [
+            (one.id, one.verdict, "; ".join(text if own is None else f"{own}: {text}" for own, text in one.grounds()))
+            for one in self.statements
+        ]
+        return table(f"{self.name}: s(w) = {self.formula}, link {self.link}", ("statement", "verdict", "grounds"), rows)
+
     def page(self) -> RenderableType:
         """The certificate as a page for the terminal: the verdict in words and colour, then its grounds."""
         from rich.console import Group
