@@ -63,7 +63,8 @@ def draw(
     for path in written:
         typer.echo(f"saved {path}")
     if not written:
-        typer.echo(f"the experiment '{spec.name}' declares no figures")
+        asked = f"figure that is drawn as {', '.join(formats)}" if spec.figures else "figures"
+        typer.echo(f"the experiment '{spec.name}' declares no {asked}")
 
 
 def _refuse_unknown(preset: str | None, experiment: str) -> None:

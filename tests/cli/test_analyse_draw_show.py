@@ -61,6 +61,13 @@ def test_an_analysis_of_another_dataset_is_not_drawn(call, folder):
     assert code == 2 and "was made from another dataset" in error and "stablessm analyse lr_stability" in error
 
 
+def test_what_does_not_move_is_not_drawn_as_an_animation(call, folder):
+    assert call("analyse", "lr_stability", "--out", folder)[0] == 0
+    code, out, error = call("draw", "lr_stability", "--format", "gif", "--out", folder)
+    assert code == 0 and "declares no figure that is drawn as gif" in out, error
+    assert not list((folder / "figures").glob("*.gif"))
+
+
 @pytest.mark.parametrize("kind", ["raw", "analysis"])
 def test_a_damaged_file_is_named_and_kept(call, folder, kind):
     assert call("analyse", "lr_stability", "--out", folder)[0] == 0

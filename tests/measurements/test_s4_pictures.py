@@ -43,6 +43,9 @@ def test_the_spring_moves_the_same_every_time(sprung, tmp_path):
     (again,) = save_moving(animate, [sprung], tmp_path / "again", "spring", ["gif"])
     assert again.read_bytes() == content
     assert save_moving(animate, [sprung], tmp_path, "spring", ["pdf"]) == [] and encoders()[0] == "gif"
+    if "mp4" in encoders():
+        (path,) = save_moving(animate, [sprung], tmp_path, "spring", ["mp4"])
+        assert path.read_bytes()[4:8] == b"ftyp"  # the box that an MP4 begins with
 
 
 def test_the_scaled_system_remembers_all_and_the_fixed_one_what_is_late(tmp_path):
