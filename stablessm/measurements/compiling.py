@@ -6,18 +6,20 @@ from typing import Any
 
 import jax
 
-# A quarter of the processor time of a first quick sweep, and nothing lost where a program runs for minutes.
+# A quarter of the processor time of a first quick sweep of linear RNNs. Networks are compiled in full: a training step
+# of one DLR layer (256 steps, 256 poles, 32 features) takes 17 ms under these and 7.4 ms without.
 _ON_CPU = {"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False}
 
 
-def compiled(lowered: jax.stages.Lowered, platform: str) -> jax.stages.Compiled:
+def compiled(lowered: jax.stages.Lowered, platform: str, *, thorough: bool = False) -> jax.stages.Compiled:
     """Compile a program that was lowered.
 
     Args:
         lowered: what `jax.jit(...).lower(...)` returned.
         platform: "cpu" or that of an accelerator, whose compiler is left as it is.
+        thorough: whether the program runs for so long that its compiler is left as it is on a CPU, too.
     """
-    if platform != "cpu":
+    if platform != "cpu" or thorough:
         return lowered.compile()
     try:
         return lowered.compile(compiler_options=_ON_CPU)

@@ -33,7 +33,7 @@ def step_memory(static: Mapping[str, Any], settings: ComparisonSettings) -> Prog
         return fit.train(parameters, key, data, rate=one.learning_rate, steps=1)[0].parameters
 
     shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), (parameters, fit.data))
-    needed = compiled_bytes(compiled(jax.jit(step).lower(*shapes), jax.default_backend()))
+    needed = compiled_bytes(compiled(jax.jit(step).lower(*shapes), jax.default_backend(), thorough=True))
     found = {
         "step_memory": np.float32(needed or np.inf),
         "parameters": np.int32(sum(leaf.size for leaf in jax.tree.leaves(parameters))),

@@ -245,7 +245,7 @@ class Programs:
         whole = cells == self.plan.spec.chunk
         traced = (whole and self._traced.pop(served, None)) or self._trace(served, cells)
         with computing(self.device, self.plan.precision(served[0])):
-            program = compiled(traced.lower(), self.device.platform)
+            program = compiled(traced.lower(), self.device.platform, thorough=self._measurement.trains_networks)
         of_host = len(sharing(self.devices, cells)) if self.device.platform == "cpu" else 1  # they share its memory
         self._refuse_too_large(of_host * compiled_bytes(program), cells)  # sooner than the system ends the process
         return program
