@@ -20,6 +20,7 @@ from stablessm.cli.evaluate import evaluate
 from stablessm.cli.interruption import heard
 from stablessm.cli.listing import list_
 from stablessm.cli.merge import merge
+from stablessm.cli.quiet import VARIABLE
 from stablessm.cli.reproduce import reproduce
 from stablessm.cli.run import run
 from stablessm.cli.sample import sample
@@ -51,8 +52,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _common(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help=f"Tell no progress, only what goes wrong ({VARIABLE}=1)."),
 ) -> None:
-    pass
+    if quiet:
+        os.environ[VARIABLE] = "1"
 
 
 app.command("list")(list_)

@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stablessm.cli.quiet import quiet
+
 if TYPE_CHECKING:
     from stablessm.sweeps.progress import Progress, Watcher
 
@@ -23,8 +25,8 @@ def watching(name: str) -> Iterator[Watcher]:
     Args:
         name: what is running.
     """
-    if not sys.stderr.isatty():
-        yield _Lines(name)
+    if quiet() or not sys.stderr.isatty():
+        yield _failures(name) if quiet() else _Lines(name)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -49,6 +51,14 @@ def watching(name: str) -> Iterator[Watcher]:
                 bar.console.print(f"failed: {state.reason}", style="red", markup=False, highlight=False)
 
         yield watch
+
+
+def _failures(name: str) -> Watcher:
+    def watch(state: Progress) -> None:
+        if state.reason:
+            print(f"{name}: failed: {state.reason}", file=sys.stderr, flush=True)
+
+    return watch
 
 
 class _Lines:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from stablessm.cli.quiet import quiet
+
 if TYPE_CHECKING:
     from stablessm.runs.training import Status
 
@@ -21,6 +23,9 @@ def telling(name: str) -> Iterator[Callable[[Status], None]]:
     Args:
         name: of the run.
     """
+    if quiet():
+        yield lambda status: None
+        return
     if not sys.stderr.isatty():
         last = -float("inf")
 
