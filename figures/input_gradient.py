@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -26,7 +27,7 @@ def draw(raw: xr.Dataset) -> Figure:
         raw: dataset of the measurement `comparison` with `series_lengths`.
     """
     data = raw[list(_QUANTITIES)]
-    looks = style.looks([str(one) for one in data["model"].values])
+    looks = _looks([str(one) for one in data["model"].values])
     found, stages = panels(data, _ALONG), [str(one) for one in data["stage"].values]
     rows = len(_QUANTITIES) * len(found)
     figure = Figure(figsize=(0.4 + 3.6 * len(stages), 1.6 + 2.4 * rows), layout="constrained")
@@ -46,13 +47,29 @@ def draw(raw: xr.Dataset) -> Figure:
     return figure
 
 
+def _looks(labels: list[str]) -> dict[str, dict]:
+    """A colour each, and other dashes where these begin anew."""
+    colors, dashes = matplotlib.color_sequences["okabe_ito"], ("-", "--", ":", "-.")
+    return {
+        label: {"color": colors[place % len(colors)], "linestyle": dashes[place // len(colors) % len(dashes)]}
+        for place, label in enumerate(labels)
+    }
+
+
 def _lines(axes: Axes, values: xr.DataArray, looks: dict) -> None:
     lengths = values["series_length"].values
     for label, look in looks.items():
         by_seed = np.clip(values.sel(model=label).transpose("seed", "series_length").values, _SMALLEST, _LARGEST)
         if np.isnan(by_seed).all():
             continue
-        axes.plot(lengths, np.nanmedian(by_seed, 0), label=style.text(label.replace("_", " ")), markersize=3, **look)
+        axes.plot(
+            lengths,
+            np.nanmedian(by_seed, 0),
+            label=style.text(label.replace("_", " ")),
+            marker="o",
+            markersize=3,
+            **look,
+        )
         axes.fill_between(lengths, np.nanmin(by_seed, 0), np.nanmax(by_seed, 0), color=look["color"], alpha=0.15)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")

@@ -98,8 +98,8 @@ class ComparisonSettings(OneTraining):
 
 AXES_OF_TRAININGS: Mapping[str, tuple[Any, ...]] = {"task": (), "model": (), "length": (), "seed": (0,)}
 GRADIENTS = {
-    "first_input_gradient": "gradient of the last features by the first input, root mean square",
-    "input_gradient": "norm of the gradient of the last features by all inputs, root mean square",
+    "first_input_gradient": "gradient by the first input, of the last features, root mean square",
+    "input_gradient": "gradient by all inputs, of the last features, 2-norm, root mean square",
 }
 
 
