@@ -10,7 +10,7 @@ from stablessm.plotting import style
 from stablessm.plotting.panels import caption, grid, legend, panels, title
 
 READS = ("raw", "memory_limit")
-NEEDS = ("length", "model")
+NEEDS = ("model",)
 _ALONG = ("model", "length")
 _LIMIT = 8e9
 
