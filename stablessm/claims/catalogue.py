@@ -155,6 +155,62 @@ _ALL = (
         ("discrete_rates.rate_ranking", "one_mode"),
         "stablessm.claims.rates:through_minus_one",
     ),
+    Claim(
+        "dlr_at_least_dss",
+        "one layer of DLR is at least as good as one of DSS on every atomic task",
+        "DLR, Table 1",
+        ("dlr_tasks.scores",),
+        "stablessm.claims.atomic:at_least_dss",
+    ),
+    Claim(
+        "convolutions_fail",
+        "no convolution, deep ones too, learns Sort, Select, MIPS, ContextShift or Solve, where attention succeeds",
+        "DLR, Table 1",
+        ("dlr_tasks.scores", "dlr_reach.scores"),
+        "stablessm.claims.atomic:convolutions_fail",
+    ),
+    Claim(
+        "fixed_ones_are_easy",
+        "Select and Solve are easy for one DLR layer where positions and matrix are fixed",
+        "DLR, Table 1",
+        ("dlr_tasks.scores", "dlr_guide.scores"),
+        "stablessm.claims.atomic:fixed_ones_are_easy",
+    ),
+    Claim(
+        "feed_forward_adds_nothing",
+        "attention with feed-forward, at DLR's number of parameters, is no better than attention",
+        "DLR, section 4",
+        ("dlr_tasks.scores",),
+        "stablessm.claims.atomic:feed_forward_adds_nothing",
+    ),
+    Claim(
+        "product_needs_fewer_poles",
+        "too few poles spoil DLR on Shift, and not the product of its parts",
+        "DLR, section 4 and Table 2",
+        ("dlr_guide.scores",),
+        "stablessm.claims.atomic:product_needs_fewer_poles",
+    ),
+    Claim(
+        "few_features",
+        "8 features suffice on Shift: it is the number of poles that must be large",
+        "DLR, section 4",
+        ("dlr_reach.scores", "dlr_guide.scores"),
+        "stablessm.claims.atomic:few_features",
+    ),
+    Claim(
+        "long_shift",
+        "one DLR layer is excellent on Shift up to 16,384 steps",
+        "DLR, Table 2",
+        ("dlr_reach.scores",),
+        "stablessm.claims.atomic:long_shift",
+    ),
+    Claim(
+        "memory_stops_attention",
+        "attention stops at some length for its memory, where state-space models go on",
+        "DLR, Table 2",
+        ("step_memory.memory_limit",),
+        "stablessm.claims.atomic:memory_stops_attention",
+    ),
 )
 
 CLAIMS: Mapping[str, Claim] = MappingProxyType({one.key: one for one in _ALL})

@@ -12,6 +12,8 @@ from stablessm.claims.page import as_dataset, as_markdown
 from stablessm.claims.record import CONDITIONAL, VERDICTS
 
 MAPS = ["direct", "exp", "softplus", "best"]
+MODELS = ["dlr", "dlr_product", "dss_exp", "dlr_deep", "attention", "attention_feed_forward", "hybrid"]
+ATOMIC = ("shift", "sort", "select", "mips", "context_shift", "solve", "select_fixed", "solve_fixed")
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -160,6 +162,37 @@ def mode(eigenvalue):
     ).expand_dims(link=["one-minus"])
 
 
+def scores(trivial=0.0, **by_task):
+    """R2 by task, or by task and model; a hundredth to both sides over seeds."""
+    values = np.array(list(by_task.values()), float)
+    dims = ("task", "model")[: values.ndim]
+    made = {"score": values, "smallest_score": values - 0.01, "largest_score": values + 0.01,
+            "trivial_score": np.full_like(values, trivial), "steps": np.full(values.shape, 400)}  # fmt: skip
+    axes = {"task": list(by_task), "model": MODELS}
+    return xr.Dataset({name: (dims, one) for name, one in made.items()}, {name: axes[name] for name in dims})
+
+
+def all_tasks(convolution=0.01, attention=0.5, dss=0.0, feed_forward=0.0):
+    row = [convolution, convolution, convolution + dss, convolution, attention, attention + feed_forward, attention]
+    return scores(**dict.fromkeys(ATOMIC, row))
+
+
+def reached(**more):
+    names = "shift_4096", "shift_1024_width_8", "mips_attention", "mips_dlr", "select_attention_2_layers", "select_dlr"
+    return scores(**(dict(zip(names, (0.97, 0.98, 0.93, 0.04, 0.95, 0.05), strict=True)) | more))
+
+
+def guided(few=0.8, product=0.98, fixed=0.98):
+    named = {"shift_512": 0.99, "shift_512_few_poles": few, "shift_512_few_poles_product": product}
+    return scores(**named, select_fixed=fixed, solve_fixed=fixed)
+
+
+def limits(attention=11e3, dlr=np.nan):
+    made = {"length_at_limit": [dlr, attention], "growth": [1.0, 2.0], "longest_that_fits": [32768, 8192]}
+    return xr.Dataset({name: ("model", np.array(values, float)) for name, values in made.items()},
+                      {"model": ["dlr", "attention"]})  # fmt: skip
+
+
 TENTH = [[0.3, 0.03], [0.3, 0.3], [0.3, 0.3], [0.3, 0.3]]
 BOUNDED = {"largest_gradient_over_weight": [np.inf, np.inf, np.inf, 2.0]}
 SLOPES = {"modulus_slope": [np.nan, 1.0, 1.0, 1.4]}
@@ -212,6 +245,25 @@ CASES = [
     ("direct_does_not_train", accuracies(0.2, 0.9, 0.9, 0.9), "confirmed", "direct 0.200"),
     ("direct_does_not_train", accuracies(0.9, 0.9, 0.9, 0.9), "not_confirmed", ""),
     ("direct_does_not_train", accuracies(0.88, 0.92, 0.92, 0.92), "undecided", ""),
+    ("dlr_at_least_dss", all_tasks(), "confirmed", "shift 0.01 0.01"),
+    ("dlr_at_least_dss", all_tasks(dss=0.1), "not_confirmed", "DSS is ahead on shift, sort"),
+    ("convolutions_fail", [all_tasks(), reached()], "confirmed", "context shift 0.01, 0.50"),
+    ("convolutions_fail", [all_tasks(attention=0.02), reached()], CONDITIONAL, "mips, select alone"),
+    ("convolutions_fail", [all_tasks(attention=0.02), reached(select_dlr=0.9)], CONDITIONAL, "mips alone"),
+    ("convolutions_fail", [all_tasks(convolution=0.4), reached()], "not_confirmed", "fail on none"),
+    ("fixed_ones_are_easy", [all_tasks(), guided()], "confirmed", "wider 0.980"),
+    ("fixed_ones_are_easy", [all_tasks(), guided(fixed=0.9)], "not_confirmed", ""),
+    ("feed_forward_adds_nothing", all_tasks(), "confirmed", ""),
+    ("feed_forward_adds_nothing", all_tasks(feed_forward=0.1), "not_confirmed", "ahead on shift"),
+    ("product_needs_fewer_poles", guided(), "confirmed", "128 poles 0.800"),
+    ("product_needs_fewer_poles", guided(few=0.9), "not_confirmed", ""),
+    ("few_features", [reached(), guided()], "confirmed", "at least 0.970"),
+    ("few_features", [reached(shift_1024_width_8=0.9), guided()], "undecided", ""),
+    ("few_features", [reached(shift_1024_width_8=0.5), guided()], "not_confirmed", ""),
+    ("long_shift", reached(), CONDITIONAL, "at least 0.960"),
+    ("long_shift", reached(shift_4096=0.9), "not_confirmed", ""),
+    ("memory_stops_attention", limits(), "confirmed", "11000 steps"),
+    ("memory_stops_attention", limits(dlr=2e4), "not_confirmed", ""),
 ]  # fmt: skip
 
 
