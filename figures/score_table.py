@@ -30,7 +30,7 @@ def draw(scores: xr.Dataset) -> Figure:
     found = panels(scores, _ALONG)
     columns, rows = scores.sizes["model"] + 1, scores.sizes["task"]
     high = 1.3 + 0.34 * rows
-    figure = Figure(figsize=(1.6 + 0.72 * columns, 0.8 + high * len(found)), layout="constrained")
+    figure = Figure(figsize=(2.0 + 0.72 * columns, 0.8 + high * len(found)), layout="constrained")
     caption(figure, scores, _ALONG)
     for axes, panel in zip(figure.subplots(len(found), 1, squeeze=False)[:, 0], found, strict=True):
         _table(axes, panel.data)
@@ -50,7 +50,7 @@ def _table(axes: Axes, data: xr.Dataset) -> None:
     shade = np.where(values > np.nan_to_num(simple)[:, None] + _MARGIN, np.clip(values, 0, 1), 0)
     axes.imshow(np.column_stack([shade, np.zeros(len(simple))]), cmap="Greys", vmin=0, vmax=1.5, aspect="auto")
     for (row, column), value in np.ndenumerate(values):
-        colour = "white" if shade[row, column] > 0.75 else "black"
+        colour = "white" if shade[row, column] > 0.9 else "black"
         if np.isfinite(value):
             axes.text(column, row - 0.12, f"{value:.3f}", ha="center", va="center", fontsize=7.5, color=colour)
             axes.text(column, row + 0.25, f"±{half[row, column]:.3f}", ha="center", va="center", fontsize=5.5,
@@ -59,8 +59,9 @@ def _table(axes: Axes, data: xr.Dataset) -> None:
         axes.text(len(names), row, f"{value:.3f}", ha="center", va="center", fontsize=7.5, color="0.4")
     axes.set_xticks(range(len(names) + 1), [*names, _SIMPLE], rotation=30, ha="right", fontsize=7.5)
     steps = data["steps"].transpose(*_ALONG).isel(model=0).values
-    tasks = [f"{str(one).replace('_', ' ')}, {count}" for one, count in zip(data["task"].values, steps, strict=True)]
+    tasks = [
+        f"{str(one).replace('_', ' ')}, {count} steps" for one, count in zip(data["task"].values, steps, strict=True)
+    ]
     axes.set_yticks(range(len(tasks)), [style.text(one) for one in tasks], fontsize=7.5)
-    axes.set_ylabel("task, steps")
     axes.grid(False)
     axes.tick_params(length=0)
