@@ -36,19 +36,20 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from stablessm.data.content import Source
 from stablessm.data.recall import Split
 from stablessm.data.records import Answers, Examples
 from stablessm.data.registry import DataError
 from stablessm.data.trivial import trivial_score
+from stablessm.declared import Declared
 
 Draw = Callable[["Atomic", Array], tuple[Array, Array]]  # (task, key of a row) -> (x, answer): (steps, features) each
 _HIGHEST = jax.lax.Precision.HIGHEST
 
 
-class Atomic(BaseModel):
+class Atomic(Declared):
     """One atomic task at its sizes.
 
     Attributes:
@@ -59,8 +60,6 @@ class Atomic(BaseModel):
         features: D of mips.
         seed: of all rows, and of what is drawn once.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     length: int = Field(256, ge=4, le=2**20)

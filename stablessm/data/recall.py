@@ -19,17 +19,18 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 from jax.typing import ArrayLike
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from stablessm.data.content import Source
 from stablessm.data.records import Classification, Examples
 from stablessm.data.registry import DataError
+from stablessm.declared import Declared
 
 _SPECIAL = 2
 Split = Literal["train", "validation", "test"]
 
 
-class Recall(BaseModel):
+class Recall(Declared):
     """A recall task.
 
     Attributes:
@@ -37,8 +38,6 @@ class Recall(BaseModel):
         vocabulary: symbols in all, even.
         seed: of all rows.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     length: int = Field(256, ge=2, le=131_072)
     vocabulary: int = Field(30, ge=6, le=65_536)

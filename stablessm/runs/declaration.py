@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from stablessm.declared import Declared
 from stablessm.tasks.architecture import Architecture
 from stablessm.training.recipe import Recipe
 
@@ -14,7 +15,7 @@ class RunError(ValueError):
     """A run that cannot be: of another declaration than the one that is there, or of a file that is none."""
 
 
-class Declaration(BaseModel):
+class Declaration(Declared):
     """One training run, everything in it checked; made by `load_declaration`.
 
     Attributes:
@@ -32,11 +33,9 @@ class Declaration(BaseModel):
         activations: precision in which features are held between layers.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
     name: str
     data: str
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default_factory=dict)
     context: int = Field(256, ge=1, le=2**20)
     parameterization: dict[str, Any]
     model: Architecture = Architecture()

@@ -33,7 +33,8 @@ def load_declaration(
     """Return a checked declaration.
 
     A key of `overrides` is one of the declaration, of its model or of its recipe (`model.width` and `width` are the
-    same); any other is an option of the data (`options.KEY` says so explicitly).
+    same, `model.options.s4d.rule` and `options.s4d.rule`, too); any other is an option of the data (`options.KEY` says
+    so explicitly).
 
     Args:
         source: a data set, the path of a file of data, a bundled training run or the path of a TOML file, or the table
@@ -128,6 +129,8 @@ def _overrides(texts: Iterable[str], where: Where) -> Iterable[tuple[tuple[str, 
         if path == ("parameterization",):
             yield path, value
             continue
+        if path[0] == "options" and len(path) > 2:  # of a layer, not of the data
+            path = ("model", *path)
         yield path, parse_overrides([f"settings.value={value}"])[1]["value"]
 
 

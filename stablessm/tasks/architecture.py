@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
+from stablessm.declared import Declared
 from stablessm.layers.registry import LAYERS, LayerKind
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class ArchitectureError(ValueError):
     """A network that cannot be built; the message says why."""
 
 
-class Architecture(BaseModel):
+class Architecture(Declared):
     """A network of blocks.
 
     Attributes:
@@ -56,8 +57,6 @@ class Architecture(BaseModel):
     References: Gu, Goel and Re, S4 (ICLR 2022); Orvieto et al., LRU (ICML 2023), for the ring.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
     layer: tuple[str, ...] = ("s4d",)
     depth: int = Field(2, ge=1, le=1000)
     width: int = Field(64, ge=1, le=4096)
@@ -70,7 +69,7 @@ class Architecture(BaseModel):
     residual: bool = True
     pool_steps: tuple[Annotated[int, Field(ge=1, le=2**20)], ...] = ()
     readout: Literal["auto", "mean", "last"] = "auto"
-    options: dict[str, dict[str, Any]] = {}
+    options: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
     @field_validator("layer", "pool_steps", "widths", mode="before")
     @classmethod

@@ -8,14 +8,15 @@ from typing import Any, Literal
 import jax
 import optax
 from jax.typing import ArrayLike
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from stablessm.declared import Declared
 from stablessm.layers.roles import FROZEN, REST, roles
 
 _B2 = 0.98
 
 
-class Recipe(BaseModel):
+class Recipe(Declared):
     """A recipe; Adam with decoupled weight decay on the weights that have no special role.
 
     Attributes:
@@ -36,8 +37,6 @@ class Recipe(BaseModel):
 
     References: Gu, Goel and Re, S4 (ICLR 2022), appendix D: a smaller rate and no decay on Lambda, P, B and dt.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     steps: int = Field(1000, ge=1, le=10**7)
     batch: int = Field(32, ge=1, le=10**6)
