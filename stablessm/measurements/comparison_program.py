@@ -53,12 +53,16 @@ def comparison(static: Mapping[str, Any], settings: ComparisonSettings) -> Progr
         trajectory, verdict = fit.train(begun, starts[1][index], data, rate=one.learning_rate, steps=one.steps)
         gradients: dict[str, Array] = {}
         if settings.series_lengths:
-            both = (fit.with_parameters(parts) for parts in (begun, trajectory.parameters))
-            of_both = [
-                input_gradients(one, data["test"], settings.series_lengths, key=jax.random.key(0)) for one in both
-            ]
-            for name, parts in zip(GRADIENTS, zip(*of_both, strict=True), strict=True):
-                gradients[name] = jnp.nan_to_num(jnp.stack(parts), nan=jnp.inf, posinf=jnp.inf)
+            both = jax.tree.map(lambda *parts: jnp.stack(parts), begun, trajectory.parameters)
+            found_both = jax.lax.map(
+                lambda parts: input_gradients(
+                    fit.with_parameters(parts), data["test"], settings.series_lengths, key=jax.random.key(0)
+                ),
+                both,
+            )
+            gradients = {
+                name: jnp.nan_to_num(part, nan=jnp.inf) for name, part in zip(GRADIENTS, found_both, strict=True)
+            }
         trained = fit.with_parameters(trajectory.parameters)
         mean, score, error = fit.scores(trained, data, "test")
         found = {"test_loss": mean, f"test_{metric}": score, f"test_{metric}_error": error}
@@ -103,19 +107,15 @@ def input_gradients(model: Network, rows: Examples, lengths: tuple[int, ...], *,
             y, _ = block(y)
         return y
 
-    def one(given: tuple[Array, Array]) -> tuple[Array, Array]:
-        x, own = given
-        y, pull = jax.vjp(hidden, x)
-        signs = jax.random.rademacher(own, (y.shape[1],), y.dtype)
+    def one(x: Array, own: Array) -> tuple[Array, Array]:
+        y, pull = jax.vjp(lambda x: hidden(x)[-1], x)
+        squares = jnp.square(pull(jax.random.rademacher(own, y.shape, y.dtype))[0]).sum(-1)
+        return squares[0], squares.sum()
 
-        def at(last: Array) -> tuple[Array, Array]:
-            squares = jnp.square(pull(jnp.zeros_like(y).at[last].set(signs))[0]).sum(-1)
-            return squares[0], squares.sum()
-
-        return jax.lax.map(at, jnp.asarray(lengths) - 1)
-
-    squares = jax.lax.map(one, (series, jax.random.split(key, _ROWS)))
-    return tuple(jnp.sqrt(part.mean(0)) for part in squares)  # type: ignore[return-value]
+    # each length by itself: in a longer series the transforms of a kernel that overflows spoil its first steps, too
+    keys = jax.random.split(key, _ROWS)
+    squares = [jax.lax.map(lambda given: one(*given), (series[:, :length], keys)) for length in lengths]
+    return tuple(jnp.sqrt(jnp.stack(part).mean(1)) for part in zip(*squares, strict=True))  # type: ignore[return-value]
 
 
 def chosen(static: Mapping[str, Any], settings: ComparisonSettings) -> OneTraining:
