@@ -3,6 +3,7 @@
 import pytest
 
 from stablessm.data import DataError
+from stablessm.data.loading import load
 from stablessm.data.recall import load_recall
 from stablessm.runs import load_declaration
 from stablessm.sweeps.errors import SpecError
@@ -26,3 +27,14 @@ def test_options_of_a_layer_reach_the_model_by_either_name():
         for key in ("options.s4d.rule", "model.options.s4d.rule")
     )
     assert one == two and one.model.options == {"s4d": {"rule": "bilinear"}} and one.options == {"pool": 2}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("digits", {"pool": "abc"}),
+     ("digits", {"pool": True}), ("digits", {"validation": [1]}), ("digits", {"seed": 1.5}),
+     ("recall", {"rows": "abc"})],
+)  # fmt: skip
+def test_options_of_data_that_are_no_numbers_are_refused_in_a_sentence(name, options):
+    with pytest.raises(DataError, match=r"must be an? (integer|number), but got"):
+        load(name, **options)

@@ -8,6 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from stablessm.data.catalogue import DATA_SETS
 from stablessm.data.continued import asks_next, continued
 from stablessm.data.generated import ATOMIC
@@ -53,14 +55,26 @@ def load(
     name = str(name)
     loader = _loader(name)
     continues = name in DATA_SETS and DATA_SETS[name].kind in ("images", "audio")
-    legal = [one for one in inspect.signature(loader).parameters if one not in ("name", "folder")]
+    parameters = inspect.signature(loader).parameters
+    legal = [one for one in parameters if one not in ("name", "folder")]
     legal += ["ask"] * continues
-    for option in options:
+    for option, value in options.items():
         if option not in legal:
             raise DataError(f"{name!r} has no option {option!r}; its options are: {', '.join(legal) or 'none'}")
+        if option in parameters:
+            _refuse_no_number(option, value, set(str(parameters[option].annotation).split(" | ")))
     next_ = continues and asks_next(options.pop("ask", "class"))
     record = loader(**options) if name == "recall" else loader(name, folder, **options)
     return continued(record, _shape(name, options.get("pool", 1))) if next_ else record
+
+
+def _refuse_no_number(option: str, value: object, kinds: set[str]) -> None:
+    """Refuse what is no number, or has a fraction, where the loader's annotation says numbers or integers alone."""
+    if not kinds <= {"int", "float", "None"} or (value is None and "None" in kinds):
+        return
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or ("float" not in kinds and not float(value).is_integer()):
+        raise DataError(f"`{option}` must be {'a number' if 'float' in kinds else 'an integer'}, but got {value!r}")
 
 
 def _shape(name: str, pool: int) -> tuple[int, ...]:
