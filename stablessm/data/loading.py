@@ -69,11 +69,11 @@ def load(
 
 
 def _refuse_no_number(option: str, value: object, kinds: set[str]) -> None:
-    """Refuse what is no number, or has a fraction, where the loader's annotation says numbers or integers alone."""
+    """Refuse what is no number, or no integer, where the loader's annotation says numbers or integers alone."""
     if not kinds <= {"int", "float", "None"} or (value is None and "None" in kinds):
         return
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or ("float" not in kinds and not float(value).is_integer()):
+    numbers = int | np.integer | float | np.floating if "float" in kinds else int | np.integer
+    if not isinstance(value, numbers) or isinstance(value, bool):
         raise DataError(f"`{option}` must be {'a number' if 'float' in kinds else 'an integer'}, but got {value!r}")
 
 

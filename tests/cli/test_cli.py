@@ -10,9 +10,22 @@ from pathlib import Path
 
 import pytest
 
+from stablessm.__main__ import main as program
 from stablessm.cli.interruption import heard
 
 FORMULA = "1/(w^2 + 0.7)"
+
+
+def test_an_interruption_while_the_program_is_imported_is_said(monkeypatch, capsys):
+    class Importing:
+        @property
+        def main(self):
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "stablessm.cli", Importing())
+    with pytest.raises(SystemExit) as ending:
+        program()
+    assert ending.value.code == 130 and capsys.readouterr().err == "Error: interrupted.\n"
 
 
 @pytest.mark.parametrize(

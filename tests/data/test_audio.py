@@ -108,7 +108,7 @@ def test_names_without_a_digit_digits_without_rows_and_options(tmp_path):
         ({"form": "a_law"}, "`form` must be one of"),
         ({"longest": 0}, "`longest` must lie from 1"),
         ({"trim": 1.0}, "`trim` must be a share"),
-        ({"trim": "loud"}, "`trim` must be a share"),
+        ({"trim": "loud"}, "`trim` must be a number"),
         ({"scaled": 1}, "`scaled` must be true or false"),
         ({"shift": 8000}, "`shift` must be a number of samples below 8000"),
         ({"speed": -0.1}, "`speed` must lie in"),
