@@ -4,7 +4,7 @@ VENV ?= .venv
 READY := $(VENV)/.ready
 BIN := $(VENV)/bin
 
-.PHONY: reproduce test test-full lint gpu slurm setup clean
+.PHONY: reproduce test test-full lint gpu slurm browser setup clean
 
 reproduce: $(READY)
 	$(BIN)/stablessm reproduce
@@ -17,13 +17,13 @@ COMPILING := $(addprefix tests/,approximation bench design layers measurements m
 	$(addprefix tests/engine/test_,dplr.py groups.py growth.py recurrence.py varying.py)
 UNOPTIMISED := $(XLA_FLAGS) --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false
 
-test: $(READY) lint
+test: $(READY) lint browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not float64" $(addprefix --ignore=,$(COMPILING))
 	XLA_FLAGS="$(UNOPTIMISED)" $(BIN)/python -m pytest -n 2 --dist worksteal -m "not float64" $(COMPILING)
 	JAX_ENABLE_X64=1 XLA_FLAGS="$(UNOPTIMISED)" $(BIN)/python -m pytest -n 2 --dist worksteal -m float64
 
 # Every case of the matrices, and the slow tests.
-test-full: $(READY) lint
+test-full: $(READY) lint browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal --full -m "not float64"
 	JAX_ENABLE_X64=1 $(BIN)/python -m pytest -n 2 --dist worksteal --full -m float64
 
@@ -42,6 +42,10 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+
+# The report is looked at in a real browser: Debian's Chromium, 100 MB, where there is none and this is root.
+browser:
+	tests/report/chromium.sh
 
 setup: $(READY)
 

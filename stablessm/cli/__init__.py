@@ -21,6 +21,7 @@ from stablessm.cli.interruption import heard
 from stablessm.cli.listing import list_
 from stablessm.cli.merge import merge
 from stablessm.cli.quiet import VARIABLE
+from stablessm.cli.report import report
 from stablessm.cli.reproduce import reproduce
 from stablessm.cli.run import run
 from stablessm.cli.sample import sample
@@ -68,6 +69,7 @@ app.command()(show)
 app.command()(diff)
 app.command()(merge)
 app.command()(reproduce)
+app.command()(report)
 app.command()(train)
 app.command()(evaluate)
 app.command()(sample)

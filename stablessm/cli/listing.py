@@ -65,18 +65,23 @@ def _experiments() -> Rows:
     return rows
 
 
+def meanings(kind: str) -> dict[str, str]:
+    """Return name -> one-line meaning of the bundled analyses or figures.
+
+    Args:
+        kind: "analysis" or "figures".
+    """
+    import ast
+
+    from stablessm.parameterizations.grammar import syntax_tree
+    from stablessm.sweeps.places import bundled, names
+
+    trees = {name: syntax_tree((bundled(kind) / f"{name}.py").read_text(), "exec") for name in names(kind)}
+    return {name: (ast.get_docstring(tree) or "").split("\n")[0] for name, tree in trees.items()}
+
+
 def _files(kind: str) -> Callable[[], Rows]:
-    def rows() -> Rows:
-        import ast
-
-        from stablessm.parameterizations.grammar import syntax_tree
-        from stablessm.sweeps.places import bundled, names
-
-        trees = {name: syntax_tree((bundled(kind) / f"{name}.py").read_text(), "exec") for name in names(kind)}
-        summaries = [(name, (ast.get_docstring(tree) or "").split("\n")[0]) for name, tree in trees.items()]
-        return [(kind, "meaning"), *summaries]
-
-    return rows
+    return lambda: [(kind, "meaning"), *meanings(kind).items()]
 
 
 def _benchmarks() -> Rows:

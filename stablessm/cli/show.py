@@ -147,7 +147,7 @@ def _print(path: Path, dataset: xr.Dataset) -> None:
 
 
 def _tables(path: Path, dataset: xr.Dataset) -> Iterator[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
-    from stablessm.cli.tables import meanings
+    from stablessm.tabular import meanings
 
     yield str(path), ("", ""), _made_by(path, dataset)
     axes = [
