@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 _DROPPED = re.compile(r"<\?xml.*?\?>|<!DOCTYPE[^>]*>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)
-_LONG_NUMBER = re.compile(r"(?<![\w#.])(-?\d+\.\d{2})\d+(?![\w.])")
+_LONG_NUMBER = re.compile(r"(?<![\w#.])-?\d+\.\d{3,}(?![\w.])")
 _SPACE = re.compile(r"\s+")
 _PIXELS = 1400
 _MIME = {".svg": "image/svg+xml", ".png": "image/png", ".gif": "image/gif", ".wav": "audio/wav"}
@@ -39,8 +39,14 @@ def drawing(path: Path) -> str:
     """
     text = _DROPPED.sub("", path.read_text(encoding="utf-8"))
     parts = re.split(r'("data:[^"]*")', text)  # pictures within it are left as they are
-    short = [one if one.startswith('"data:') else _LONG_NUMBER.sub(r"\1", one) for one in parts]
+    short = [one if one.startswith('"data:') else _LONG_NUMBER.sub(_short, one) for one in parts]
     return _SPACE.sub(" ", "".join(short)).replace("> <", "><").strip()
+
+
+def _short(found: re.Match) -> str:
+    """Return a number to a hundredth; a small one, which may scale others, to four digits."""
+    value = float(found[0])
+    return f"{value:.2f}".rstrip("0").rstrip(".") if abs(value) >= 1 else f"{value:.4g}"
 
 
 def data_url(path: Path) -> str:

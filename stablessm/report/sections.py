@@ -18,6 +18,7 @@ _MADE_BY = (
     "measurement", "reference", "version", "commit", "finished", "seconds", "device", "executor", "platform", "python",
     "cells", "digest", "source",
 )  # fmt: skip
+_TITLES = {"bench": "Benchmarks: the engine against its peers"}
 VERDICT_KINDS = {
     "confirmed": "good", "confirmed_under_a_condition": "open", "not_confirmed": "bad", "undecided": "open",
     "not_measured": "open", "proved": "good", "refuted": "bad",
@@ -66,6 +67,7 @@ class Section:
         name: of the experiment.
         title: the question, as the declaration puts it.
         description: what is done, in a sentence.
+        command: what makes it.
         scales: those that there are, the full one first.
         settings: what was held fixed, as (key, value).
         claims: published claims decided from it.
@@ -82,6 +84,7 @@ class Section:
     name: str
     title: str
     description: str
+    command: str
     scales: tuple[str, ...]
     settings: tuple[tuple[str, str], ...]
     claims: tuple[Claim, ...]
@@ -143,12 +146,13 @@ def section(experiment: Experiment, decided: Sequence[Claim], meaning: Callable[
     """
     first, *rest = experiment.runs
     declared = first.declared
-    title = first.about.get("title") or experiment.name.replace("_", " ").capitalize()
+    title = first.about.get("title") or _TITLES.get(experiment.name) or experiment.name.replace("_", " ").capitalize()
     several = len(experiment.runs) > 1
     return Section(
         experiment.name,
         str(title),
         str(declared.get("description") or _told(first)),
+        _command(experiment.name, declared),
         tuple(run.scale for run in experiment.runs),
         _settings(declared),
         tuple(one for one in decided if experiment.name in one.experiments),
@@ -166,6 +170,12 @@ def section(experiment: Experiment, decided: Sequence[Claim], meaning: Callable[
         tuple(path for run in experiment.runs for path in run.sounds),
         tuple(entry for run in experiment.runs for entry in _provenance(run)),
     )
+
+
+def _command(name: str, declared: Mapping[str, Any]) -> str:
+    if not declared:
+        return f"stablessm {name}" if name in _TITLES else ""
+    return f"stablessm {'run' if 'axes' in declared else 'train'} {name}"
 
 
 def _told(run: Run) -> str:
@@ -201,11 +211,10 @@ def _listed(value: Any) -> str:
 def _cubes(run: Run, several: bool) -> list[dict[str, Any]]:
     behind = f", {run.scale} scale" if several else ""
     named = {name.replace("_", " "): one for name, one in run.analyses.items()}
-    found = [cube(one, f"{name}{behind}") for name, one in named.items()]
-    if run.raw is not None:
-        found.append(cube(run.raw, f"as measured{behind}"))
-    drawn = [one for one in found if one is not None]
-    return sorted(drawn, key=lambda one: not one["dims"][one["variables"][0]["x"]]["numeric"])
+    reduced = [one for name, dataset in named.items() if (one := cube(dataset, f"{name}{behind}")) is not None]
+    reduced.sort(key=lambda one: not one["dims"][one["variables"][0]["x"]]["numeric"])
+    raw = None if run.raw is None else cube(run.raw, f"as measured{behind}")
+    return reduced if raw is None else [*reduced, raw]
 
 
 def _figures(run: Run, name: str, meaning: Callable[[str], str]) -> tuple[Picture, ...]:

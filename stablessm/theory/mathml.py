@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 from html import escape
 
-_BAR, _PRIME = "<mo>|</mo>", "<mo>′</mo>"
-_F, _F_PRIME = "<mi>f</mi>", f"<msup><mi>f</mi>{_PRIME}</msup>"
+_BAR, _PRIME = "<mo>|</mo>", '<mo lspace="0" rspace="0">′</mo>'
+_F, _F_PRIME = "<mi>f</mi>", f"<mrow><mi>f</mi>{_PRIME}</mrow>"
 _F_SQUARED = "<msup><mi>f</mi><mn>2</mn></msup>"
 _ABS_F_PRIME = f"<mrow>{_BAR}{_F_PRIME}{_BAR}</mrow>"
 _PHRASES = {
@@ -18,7 +18,7 @@ _PHRASES = {
     "|f'/f|": f"<mrow>{_BAR}<mfrac>{_F_PRIME}{_F}</mfrac>{_BAR}</mrow>",
     "4 s^3/f'^2": "<mfrac><mrow><mn>4</mn><msup><mi>s</mi><mn>3</mn></msup></mrow>"
     f"<msup><mrow><mo>(</mo>{_F_PRIME}<mo>)</mo></mrow><mn>2</mn></msup></mfrac>",
-    "|tau''|": f"<mrow>{_BAR}<msup><mi>τ</mi><mo>″</mo></msup>{_BAR}</mrow>",
+    "|tau''|": f'<mrow>{_BAR}<mi>τ</mi><mo lspace="0" rspace="0">″</mo>{_BAR}</mrow>',
     "1/|f|": f"<mfrac><mn>1</mn><mrow>{_BAR}{_F}{_BAR}</mrow></mfrac>",
     "|f|": f"<mrow>{_BAR}{_F}{_BAR}</mrow>",
     "g(beta)": "<mrow><mi>g</mi><mo>(</mo><mi>β</mi><mo>)</mo></mrow>",
@@ -35,7 +35,7 @@ _BETWEEN = re.compile(
 )
 _SYMBOL = re.compile(r"[a-z]|beta|tau|gamma")
 _COMPOUND = re.compile(r"[-+*/^(]")
-_WORDS = re.compile(r"[a-z]{2,} ")
+_WORDS = re.compile(r"[a-z]{2,} |[a-z]{2,}-[a-z]{2,}")
 _NUMBER = re.compile(r"(-?)(\d+(?:\.\d+)?)(?:e([-+]?\d+))?")
 
 

@@ -104,8 +104,8 @@ def test_gathering_tells_scales_and_figures_apart(results):
 def test_drawings_lose_what_is_not_drawn(tmp_path):
     path = tmp_path / "one.svg"
     head = '<?xml version="1.0"?>\n<svg><metadata>x</metadata>\n '
-    path.write_text(head + '<path d="M 1.23456 -7.5\nL 0.999999 2"/></svg>')
-    assert drawing(path) == '<svg><path d="M 1.23 -7.5 L 0.99 2"/></svg>'
+    path.write_text(head + '<path d="M 1.23456 -7.5\nL 10.999999 2" transform="scale(0.085 -0.085)"/></svg>')
+    assert drawing(path) == '<svg><path d="M 1.23 -7.5 L 11 2" transform="scale(0.085 -0.085)"/></svg>'
 
 
 def test_the_command_refuses_in_a_sentence(call, results):

@@ -205,7 +205,7 @@ class Explorer {
   async draw() {
     const flags = "flags" in this.variable, axis = this.cube.dims[this.x];
     const { drawn, missing } = flags ? this.flagged() : this.data();
-    const line = { gridcolor: ink("plot-grid"), zeroline: false, linecolor: ink("line"), automargin: true, exponentformat: "power" };
+    const line = { gridcolor: ink("plot-grid"), zeroline: false, linecolor: ink("line"), automargin: true, exponentformat: "power", nticks: 7 };
     const title = (text) => ({ text: text.length > 52 ? text.slice(0, 51) + "…" : text, standoff: 8 });
     const narrow = this.plot.clientWidth < 480;
     await this.plotly.react(this.plot, drawn, {
