@@ -211,17 +211,23 @@ def test_print_holds_figures_and_tables_and_no_controls(page):
     assert len(page.pdf(format="A4")) > 10000
 
 
-def test_the_page_of_the_repository_is_small_and_quick(browser, tmp_path, monkeypatch):
+SOME = ("maps", "largest_rate", "spring", "sequential_mnist")
+
+
+@pytest.mark.parametrize("names", [SOME, pytest.param((), marks=pytest.mark.slow)], ids=["some", "all"])
+def test_the_page_of_the_repository_is_small_and_quick(browser, tmp_path, monkeypatch, names):
     from stablessm.sweeps.places import checkout
 
     monkeypatch.chdir(checkout())
     file = tmp_path / "report.html"
     with pytest.raises(SystemExit):
-        main(["report", "maps", "largest_rate", "spring", "sequential_mnist", "-o", str(file)])
+        main(["report", *names, "-o", str(file)])
     assert file.stat().st_size < 6_000_000
-    with watched(browser, file) as page:
+    with watched(browser, file, viewport={"width": 390, "height": 800}) as page:
         page.locator("html[data-figures=ready]").wait_for()
         assert page.evaluate("performance.getEntriesByType('navigation')[0].duration") < 3000
         traces = "one.plot.querySelectorAll('.trace, .heatmaplayer image').length"
         counts = page.evaluate(f"Promise.all(explorers.map((one) => one.open().then(() => {traces})))")
-        assert len(counts) == 4 and all(counts)
+        assert len(counts) >= len(SOME) and all(counts)
+        page.locator("details").evaluate_all("every => every.forEach((one) => { one.open = true; })")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
