@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from stablessm.cli.options import Out
+from stablessm.cli.quiet import quiet
 from stablessm.cli.reproduce import MAIN_JOB
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _chosen(experiments: list[str] | None, there: Sequence[str], raw: Path) -> l
 
 def _counted(names: Sequence[str]) -> Iterable[str]:
     """Return names with a bar on stderr, in a terminal."""
-    if not sys.stderr.isatty():
+    if quiet() or not sys.stderr.isatty():
         return names
     from rich.console import Console
     from rich.progress import track
