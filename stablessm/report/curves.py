@@ -190,7 +190,12 @@ def _dimension(dataset: xr.Dataset, name: str, places: np.ndarray) -> dict[str, 
     if values.dtype.kind not in "fiu":
         return {"label": label, "values": [str(one) for one in values.tolist()], "numeric": False, "log": False}
     values = values[places]
-    return {"label": label, "values": numbers(values), "numeric": True, "log": _is_log(values.astype(float), _WIDE)}
+    return {
+        "label": label,
+        "values": numbers(values),
+        "numeric": True,
+        "log": _is_log(values.astype(float), _WIDE) and not _is_even(values),
+    }
 
 
 def _is_log(values: np.ndarray, wide: float) -> bool:
@@ -200,6 +205,11 @@ def _is_log(values: np.ndarray, wide: float) -> bool:
     if len(positive) <= 0.8 * len(finite) or len(positive) < len(finite[finite != 0]):
         return False
     return bool(positive.max() > wide * positive.min())
+
+
+def _is_even(values: np.ndarray) -> bool:
+    """Whether numbers are spread over an axis as they are: half of them in its upper part."""
+    return bool(np.median(values) > 0.3 * np.max(values))
 
 
 def _along(names: list[str], dims: Mapping[str, Mapping[str, Any]]) -> str:

@@ -38,6 +38,7 @@ def test_curves_know_their_spread_codes_and_scales(small):
     assert by_name["outcome"]["flags"] == {"0": "converged", "1": "nonfinite"}
     dims = cube(small[1], "rates")["dims"]
     assert dims["learning_rate"]["log"] and dims["learning_rate"]["values"] == [1e-4, 0.01, 1, 100]
+    assert not cube(small[0], "raw")["dims"]["step"]["log"]  # evenly spaced
     assert not by_name["mean_score"]["log"]  # a value is negative
 
 
