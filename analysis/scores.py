@@ -14,18 +14,20 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
     """Reduce the test metric over seeds.
 
     Args:
-        dataset: with `test_METRIC` and `test_METRIC_error` along `seed`; of the measurement `comparison`.
+        dataset: with `test_METRIC` and `test_METRIC_error` (or the loss alone) along `seed`; of the measurement
+            `comparison`.
 
     Returns:
         mean of the test metric over the seeds where it is finite, its standard error over them (NaN with fewer than
         two), the smallest and the largest, the mean of its standard error over rows, and how many seeds there are; the
         score of a simple answer and the reported one, NaN where there is none; steps and parameters.
     """
-    metric = next(str(name).removesuffix("_error") for name in dataset if str(name).startswith("test_")
-                  and str(name).endswith("_error"))  # fmt: skip
+    metric = next((str(name).removesuffix("_error") for name in dataset if str(name).startswith("test_")
+                   and str(name).endswith("_error")), "test_loss")  # fmt: skip
     finite = ~holds(dataset["outcome"], NOT_COMPUTED) & np.isfinite(dataset[metric])
     kept = dataset[metric].where(finite)
     mean, error, seeds = mean_and_error(kept, finite)
+    of_rows = (dataset[f"{metric}_error"] if f"{metric}_error" in dataset else kept * np.nan).where(finite)
     reported = dataset["reported_score"].isel(seed=0)
     simple = dataset["trivial_score"].isel(seed=0) if "trivial_score" in dataset else mean * np.nan
     result = xr.Dataset(
@@ -34,7 +36,7 @@ def reduce(dataset: xr.Dataset) -> xr.Dataset:
             "error_over_seeds": error,
             "smallest_score": kept.min("seed"),
             "largest_score": kept.max("seed"),
-            "error_over_rows": dataset[f"{metric}_error"].where(finite).mean("seed"),
+            "error_over_rows": of_rows.mean("seed"),
             "seeds": seeds,
             "trivial_score": simple.where(np.isfinite(simple)),
             "reported_score": reported.where(np.isfinite(reported)),

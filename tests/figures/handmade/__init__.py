@@ -1,6 +1,7 @@
 """Datasets made by hand, of any size, as sweeps and analyses would return them."""
 
 from handmade.atomic import kernel_sizes as kernel_sizes
+from handmade.atomic import memory_limit as memory_limit
 from handmade.atomic import score_by_length as score_by_length
 from handmade.atomic import score_table as score_table
 from handmade.atomic import scores as scores

@@ -46,6 +46,9 @@ def step_memory(**sizes):
     return dataset({"step_memory": (("model", "length"), needed, described("memory of a step", "B"))}, sizes)
 
 
+memory_limit = step_memory
+
+
 def kernel_sizes(**sizes):
     dims = ("seed", "moment", "lag")
 
