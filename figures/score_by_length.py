@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from stablessm.plotting import style
-from stablessm.plotting.panels import caption, grid, legend, panels, title
+from stablessm.plotting.panels import curves_by_map
 
 READS = ("scores",)
 NEEDS = ("length", "model", "steps")
@@ -20,28 +21,20 @@ def draw(scores: xr.Dataset) -> Figure:
     Args:
         scores: what the analysis `scores` returns.
     """
-    found, looks = panels(scores, _ALONG), style.looks(scores["model"].values)
-    columns = min(2, len(found))
-    rows = -(-len(found) // columns)
-    figure = Figure(figsize=(max(5.6, 4.2 * columns), 1.3 + 3.2 * rows), layout="constrained")
-    caption(figure, scores, _ALONG)
-    every = grid(figure, len(found), columns=columns, sharex=True, sharey=True)
-    for axes, panel in zip(every, found, strict=True):
-        for label, look in looks.items():
-            one = panel.data.sel(model=label)
-            axes.plot(one["length"], one["score"], **look, markersize=4, label=_words(label, one))
-            axes.vlines(one["length"], one["smallest_score"], one["largest_score"], color=look["color"], linewidth=2)
-        simple = panel.data["trivial_score"].isel(model=0)
-        if np.isfinite(simple).any():
-            axes.plot(simple["length"], simple, color="0.4", linewidth=1.0, linestyle=":", label="simple answer")
-        axes.set_xscale("log", base=2)
-        axes.set_ylim(bottom=max(-0.25, axes.get_ylim()[0]))
-        axes.set_xlabel(style.label(scores["length"]))
-        axes.set_ylabel(style.label(scores["score"]))
-        axes.tick_params(labelbottom=True)
-        title(axes, panel.title)
-    legend(figure, *every[0].get_legend_handles_labels())
-    return figure
+    return curves_by_map(scores, _ALONG, _curves, by="model")
+
+
+def _curves(axes: Axes, data: xr.Dataset, looks: dict) -> None:
+    for label, look in looks.items():
+        one = data.sel(model=label)
+        axes.plot(one["length"], one["score"], **look, markersize=4, label=_words(label, one))
+        axes.vlines(one["length"], one["smallest_score"], one["largest_score"], color=look["color"], linewidth=2)
+    simple = data["trivial_score"].isel(model=0)
+    if np.isfinite(simple).any():
+        axes.plot(simple["length"], simple, color="0.4", linewidth=1.0, linestyle=":", label="simple answer")
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(bottom=max(-0.25, axes.get_ylim()[0]))
+    style.label_axes(axes, data["length"], data["score"])
 
 
 def _words(label: object, one: xr.Dataset) -> str:

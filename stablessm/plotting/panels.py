@@ -130,15 +130,22 @@ def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str] | None 
         figure.legend(handles, labels, loc="outside lower center", ncols=fitting[0] if fitting else 1)
 
 
-def curves_by_map(data: xr.Dataset, along: Sequence[str], curves: Callable[[Axes, xr.Dataset, dict], None]) -> Figure:
+def curves_by_map(
+    data: xr.Dataset,
+    along: Sequence[str],
+    curves: Callable[[Axes, xr.Dataset, dict], None],
+    *,
+    by: str = "parameterization",
+) -> Figure:
     """Return a figure with a panel for each combination of the other dimensions, two in a row, and one legend.
 
     Args:
-        data: what it shows, with the dimension `parameterization`.
+        data: what it shows, with the dimension `by`.
         along: dimensions that one panel shows.
         curves: draws one panel, given its axes, its data and the look of each map.
+        by: what has a look each, where it is not the map.
     """
-    found, looks = panels(data, along), style.looks(data["parameterization"].values)
+    found, looks = panels(data, along), style.looks(data[by].values)
     columns = min(2, len(found))
     rows = -(-len(found) // columns)
     figure = Figure(figsize=(max(5.2, 4.4 * columns), 1.0 + 3.4 * rows), layout="constrained")
